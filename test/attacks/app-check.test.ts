@@ -13,7 +13,7 @@ import {
 } from '#test/support/chat/chat-server.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 const chatRoutes = await loadRoutes();
 
@@ -54,42 +54,40 @@ const forged: [string, () => Promise<string> | string][] = [
   ['no dots', () => 'app'],
 ];
 
-describe('S2: where App Check is enforced', () => {
-  test('S2: a valid App Check token lets a request pass', async () => {
-    const response = await chat.call('/v1/conversations', await withApp());
+test('S2: a valid App Check token lets a request pass', async () => {
+  const response = await chat.call('/v1/conversations', await withApp());
 
-    expect(response.status).toBe(200);
-  });
+  expect(response.status).toBe(200);
+});
 
-  test.each(
-    chatRoutes
-      .filter(({ access }) => access === 'user')
-      .map(({ method, path }) => [method, path] as const),
-  )(
-    'S2: enforced App Check refuses %s %s without a token before reading its body',
-    async (method, path) => {
-      const body = method === 'GET' ? {} : { body: '{"half a body' };
-      const response = await chat.call(addressOf(path), { method, ...body });
+test.each(
+  chatRoutes
+    .filter(({ access }) => access === 'user')
+    .map(({ method, path }) => [method, path] as const),
+)(
+  'S2: enforced App Check refuses %s %s without a token before reading its body',
+  async (method, path) => {
+    const body = method === 'GET' ? {} : { body: '{"half a body' };
+    const response = await chat.call(addressOf(path), { method, ...body });
 
-      // In the words of each façade's protocol.
-      const text = await response.text();
-      expect(response.status).toBe(401);
-      expect(text).toContain('APP_CHECK_MISSING');
-    },
-  );
+    // In the words of each façade's protocol.
+    const text = await response.text();
+    expect(response.status).toBe(401);
+    expect(text).toContain('APP_CHECK_MISSING');
+  },
+);
 
-  test.each(forged)('S2: an App Check token with %s is refused', async (_, make) => {
-    const error = await errorOf(await chat.call('/v1/conversations', withToken(await make())));
+test.each(forged)('S2: an App Check token with %s is refused', async (_, make) => {
+  const error = await errorOf(await chat.call('/v1/conversations', withToken(await make())));
 
-    expectClean(error);
-    expect(error).toMatchObject({ http: 401, reason: 'APP_CHECK_INVALID' });
-  });
+  expectClean(error);
+  expect(error).toMatchObject({ http: 401, reason: 'APP_CHECK_INVALID' });
+});
 
-  test('S2: a valid App Check token does not replace an ID token', async () => {
-    const response = await chat.call('/v1/conversations', { uid: null, ...(await withApp()) });
+test('S2: a valid App Check token does not replace an ID token', async () => {
+  const response = await chat.call('/v1/conversations', { uid: null, ...(await withApp()) });
 
-    expect(await errorOf(response)).toMatchObject({ http: 401, reason: 'ID_TOKEN_MISSING' });
-  });
+  expect(await errorOf(response)).toMatchObject({ http: 401, reason: 'ID_TOKEN_MISSING' });
 });
 
 test('S2: only the apps of APP_CHECK_APPS are admitted', async () => {
@@ -105,83 +103,81 @@ test('S2: only the apps of APP_CHECK_APPS are admitted', async () => {
   await expect(refused).rejects.toMatchObject({ reason: 'APP_CHECK_INVALID' });
 });
 
-describe('S2: a limited-use token', () => {
-  test('S2: a limited-use token sent twenty times at once serves once', async () => {
-    const token = await appToken();
-    const conversations = await Promise.all(
-      Array.from({ length: 20 }, async () => createConversation(chat, await withApp())),
-    );
+test('S2: a limited-use token sent twenty times at once serves once', async () => {
+  const token = await appToken();
+  const conversations = await Promise.all(
+    Array.from({ length: 20 }, async () => createConversation(chat, await withApp())),
+  );
 
-    const answers = await Promise.all(
-      conversations.map(({ id }) =>
-        chat.call(`/v1/conversations/${id}`, { method: 'DELETE', ...withToken(token) }),
-      ),
-    );
+  const answers = await Promise.all(
+    conversations.map(({ id }) =>
+      chat.call(`/v1/conversations/${id}`, { method: 'DELETE', ...withToken(token) }),
+    ),
+  );
 
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 401)).toHaveLength(19);
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(19);
+});
+
+test.each([
+  ['GET', `/v1/conversations/${randomUUID()}:export`],
+  ['POST', '/v1/users/me:export'],
+  ['POST', '/v1/users/me:erase'],
+  ['POST', '/v1/users/me:claim'],
+])('S2: a limited-use token is used up by %s %s', async (method, path) => {
+  const call = { method, uid: randomUUID(), ...(await withApp()) };
+
+  await (await chat.call(path, call)).text();
+
+  expect(await errorOf(await chat.call(path, call))).toMatchObject({
+    reason: 'APP_CHECK_REPLAYED',
   });
+});
 
-  test.each([
-    ['GET', `/v1/conversations/${randomUUID()}:export`],
-    ['POST', '/v1/users/me:export'],
-    ['POST', '/v1/users/me:erase'],
-    ['POST', '/v1/users/me:claim'],
-  ])('S2: a limited-use token is used up by %s %s', async (method, path) => {
-    const call = { method, uid: randomUUID(), ...(await withApp()) };
-
-    await (await chat.call(path, call)).text();
-
-    expect(await errorOf(await chat.call(path, call))).toMatchObject({
-      reason: 'APP_CHECK_REPLAYED',
-    });
+test('S2: a limited-use token without an id is known by its signed content', async () => {
+  const token = await appToken({ jti: undefined });
+  const verifier = createAppCheckVerifier({
+    ...enforced,
+    APP_CHECK_APPS: [],
+    APP_CHECK_KEYS_URL: chat.keys.url,
   });
+  // The last character of 342 holds bits that decoding drops.
+  const last = token.at(-1) ?? '';
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const twin = token.slice(0, -1) + alphabet[alphabet.indexOf(last) ^ 1];
 
-  test('S2: a limited-use token without an id is known by its signed content', async () => {
-    const token = await appToken({ jti: undefined });
-    const verifier = createAppCheckVerifier({
-      ...enforced,
-      APP_CHECK_APPS: [],
-      APP_CHECK_KEYS_URL: chat.keys.url,
-    });
-    // The last character of 342 holds bits that decoding drops.
-    const last = token.at(-1) ?? '';
-    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    const twin = token.slice(0, -1) + alphabet[alphabet.indexOf(last) ^ 1];
+  const one = await verifier.verify(token);
+  const other = await verifier.verify(twin).catch(() => one);
 
-    const one = await verifier.verify(token);
-    const other = await verifier.verify(twin).catch(() => one);
+  expect(other.tokenId).toBe(one.tokenId);
+});
 
-    expect(other.tokenId).toBe(one.tokenId);
-  });
+test('S2: a limited-use token is not used up where nothing is lost', async () => {
+  const app = await withApp();
 
-  test('S2: a limited-use token is not used up where nothing is lost', async () => {
-    const app = await withApp();
+  const statuses = [];
+  for (let n = 0; n < 2; n++) statuses.push((await chat.call('/v1/conversations', app)).status);
 
-    const statuses = [];
-    for (let n = 0; n < 2; n++) statuses.push((await chat.call('/v1/conversations', app)).status);
+  expect(statuses).toEqual([200, 200]);
+});
 
-    expect(statuses).toEqual([200, 200]);
-  });
+test('S2: a limited-use token passes when the lost write of its record was its own', async () => {
+  const memory = createMemoryDocumentStore();
+  const store: DocumentStore = {
+    ...memory,
+    commit: async (writes) => {
+      await memory.commit(writes);
+      throw new GuardLostError({ paths: writes.map(({ path }) => path) });
+    },
+  };
 
-  test('S2: a limited-use token passes when the lost write of its record was its own', async () => {
-    const memory = createMemoryDocumentStore();
-    const store: DocumentStore = {
-      ...memory,
-      commit: async (writes) => {
-        await memory.commit(writes);
-        throw new GuardLostError({ paths: writes.map(({ path }) => path) });
-      },
-    };
+  const spent = spendAppCheckToken(
+    { store, sha256: () => 'hash', randomness: { uuid: () => 'nonce' } },
+    { appId: 'app', tokenId: 'secret', expireTime: new Date() },
+  );
 
-    const spent = spendAppCheckToken(
-      { store, sha256: () => 'hash', randomness: { uuid: () => 'nonce' } },
-      { appId: 'app', tokenId: 'secret', expireTime: new Date() },
-    );
-
-    await expect(spent).resolves.toBeUndefined();
-  });
+  await expect(spent).resolves.toBeUndefined();
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { idTokenClaims } from '#test/support/token-keys.ts';
 import { errorOfRaw, requestHead, sendHalf, sendRaw } from '#test/support/wire/raw-request.ts';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 /* Bodies and headers that are too much. */
 
@@ -48,119 +48,117 @@ async function growthDuring(work: () => Promise<unknown>): Promise<number> {
   return Math.max(peak, process.memoryUsage.rss()) - before;
 }
 
-describe('S6: a body', () => {
-  test.each([
-    ['2 MiB', 2 * MIB],
-    ['100 MiB', 100 * MIB],
-  ])('S6: a body that announces %s is refused', async (_, bytes) => {
-    const head = await headWith([['Content-Length', String(bytes)]]);
+test.each([
+  ['2 MiB', 2 * MIB],
+  ['100 MiB', 100 * MIB],
+])('S6: a body that announces %s is refused', async (_, bytes) => {
+  const head = await headWith([['Content-Length', String(bytes)]]);
 
-    const answer = await sendRaw(chat.url, { head, body: many(bytes) });
+  const answer = await sendRaw(chat.url, { head, body: many(bytes) });
 
-    expect(answer.status).toBe(413);
-    expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_LARGE', code: 413 });
-  });
+  expect(answer.status).toBe(413);
+  expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_LARGE', code: 413 });
+});
 
-  test.each([
-    ['says it has 8 GiB', ['Content-Length', String(8 * GIB)], piece, true, 413],
-    ['comes in chunks without end', ['Transfer-Encoding', 'chunked'], chunk, true, 413],
-    [
-      'says it has 8 GiB and is of a stranger',
-      ['Content-Length', String(8 * GIB)],
-      piece,
-      false,
-      401,
-    ],
-    ['comes in chunks and is of a stranger', ['Transfer-Encoding', 'chunked'], chunk, false, 401],
-  ] as const)(
-    'S6: a body that %s is cut off, in a small part of its memory',
-    async (...[, header, of, isSignedIn, status]) => {
-      const head = isSignedIn
-        ? await headWith([[...header]])
-        : requestHead('POST /v1/conversations', [header]);
-      let answer = { status: 0, sentBytes: 0 };
+test.each([
+  ['says it has 8 GiB', ['Content-Length', String(8 * GIB)], piece, true, 413],
+  ['comes in chunks without end', ['Transfer-Encoding', 'chunked'], chunk, true, 413],
+  [
+    'says it has 8 GiB and is of a stranger',
+    ['Content-Length', String(8 * GIB)],
+    piece,
+    false,
+    401,
+  ],
+  ['comes in chunks and is of a stranger', ['Transfer-Encoding', 'chunked'], chunk, false, 401],
+] as const)(
+  'S6: a body that %s is cut off, in a small part of its memory',
+  async (...[, header, of, isSignedIn, status]) => {
+    const head = isSignedIn
+      ? await headWith([[...header]])
+      : requestHead('POST /v1/conversations', [header]);
+    let answer = { status: 0, sentBytes: 0 };
 
-      const growth = await growthDuring(async () => {
-        answer = await sendRaw(chat.url, { head, body: many(8 * GIB, of) });
-      });
-
-      expect(answer.status).toBe(status);
-      expect(answer.sentBytes / (8 * GIB)).toBeLessThan(0.25);
-      expect(growth / GIB).toBeLessThan(0.1);
-    },
-  );
-
-  test.each(['gzip', 'GZIP', 'br', 'identity, gzip', 'x'])(
-    'S6: a body in the encoding %s is refused, not inflated',
-    async (encoding) => {
-      const head = await headWith([
-        ['Content-Encoding', encoding],
-        ['Content-Length', String(bomb.length)],
-      ]);
-      let answer = { status: 0, text: '', sentBytes: 0 };
-
-      const growth = await growthDuring(async () => {
-        answer = await sendRaw(chat.url, { head, body: [bomb] });
-      });
-
-      expect(errorOfRaw(answer)).toEqual({ reason: 'ENCODING_UNSUPPORTED', code: 415 });
-      expect(growth / (100 * MIB)).toBeLessThan(0.3);
-    },
-  );
-
-  const messages = () => `/v1/conversations/${randomUUID()}/messages`;
-  const bodyWith = (parts: unknown) => ({ message: { id: randomUUID(), parts } });
-  test.each([
-    ['200,000 lists deep', '['.repeat(200_000) + ']'.repeat(200_000), 'BAD_JSON'],
-    ['150,000 objects deep', '{"a":'.repeat(150_000), 'BAD_JSON'],
-    [
-      '5,000 parts',
-      bodyWith(Array.from({ length: 5_000 }, () => ({ type: 'text', text: 'a' }))),
-      'BAD_PART',
-    ],
-    ['200,000 parts that are none', bodyWith(Array.from({ length: 200_000 }, () => 1)), 'BAD_JSON'],
-    [
-      '1,900 unknown fields',
-      Object.fromEntries(Array.from({ length: 1_900 }, (_, i) => [`f${i}`, 1])),
-      'BAD_FIELD',
-    ],
-    [
-      '50,000 unknown fields',
-      Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 1])),
-      'BAD_JSON',
-    ],
-    ['a field with a name of 900,000 characters', { ['n'.repeat(900_000)]: 1 }, 'BAD_FIELD'],
-    ['a number of 900,000 digits', `{"message":${'9'.repeat(900_000)}}`, 'BAD_FIELD'],
-    ['900,000 spaces', ' '.repeat(900_000), 'BAD_FIELD'],
-    ['900,000 quotes', '"'.repeat(900_000), 'BAD_JSON'],
-    ['900,000 backslashes in a text', `{"message":"${'\\\\'.repeat(450_000)}"}`, 'BAD_FIELD'],
-  ])('S6: a body with %s is refused in a short answer', async (_, body, reason) => {
-    const error = await errorOf(await chat.call(messages(), { method: 'POST', body }));
-
-    expectClean(error);
-    expect(error).toMatchObject({ http: 400, reason });
-    expect(error.text.length).toBeLessThan(2_000);
-  });
-
-  test('S6: a body with brackets inside a text is not treated as deep', async () => {
-    const response = await chat.call(messages(), {
-      body: bodyWith([{ type: 'text', text: '[{"'.repeat(5_000) }]),
+    const growth = await growthDuring(async () => {
+      answer = await sendRaw(chat.url, { head, body: many(8 * GIB, of) });
     });
 
-    expect(response.status).toBe(200);
+    expect(answer.status).toBe(status);
+    expect(answer.sentBytes / (8 * GIB)).toBeLessThan(0.25);
+    expect(growth / GIB).toBeLessThan(0.1);
+  },
+);
+
+test.each(['gzip', 'GZIP', 'br', 'identity, gzip', 'x'])(
+  'S6: a body in the encoding %s is refused, not inflated',
+  async (encoding) => {
+    const head = await headWith([
+      ['Content-Encoding', encoding],
+      ['Content-Length', String(bomb.length)],
+    ]);
+    let answer = { status: 0, text: '', sentBytes: 0 };
+
+    const growth = await growthDuring(async () => {
+      answer = await sendRaw(chat.url, { head, body: [bomb] });
+    });
+
+    expect(errorOfRaw(answer)).toEqual({ reason: 'ENCODING_UNSUPPORTED', code: 415 });
+    expect(growth / (100 * MIB)).toBeLessThan(0.3);
+  },
+);
+
+const messages = () => `/v1/conversations/${randomUUID()}/messages`;
+const bodyWith = (parts: unknown) => ({ message: { id: randomUUID(), parts } });
+test.each([
+  ['200,000 lists deep', '['.repeat(200_000) + ']'.repeat(200_000), 'BAD_JSON'],
+  ['150,000 objects deep', '{"a":'.repeat(150_000), 'BAD_JSON'],
+  [
+    '5,000 parts',
+    bodyWith(Array.from({ length: 5_000 }, () => ({ type: 'text', text: 'a' }))),
+    'BAD_PART',
+  ],
+  ['200,000 parts that are none', bodyWith(Array.from({ length: 200_000 }, () => 1)), 'BAD_JSON'],
+  [
+    '1,900 unknown fields',
+    Object.fromEntries(Array.from({ length: 1_900 }, (_, i) => [`f${i}`, 1])),
+    'BAD_FIELD',
+  ],
+  [
+    '50,000 unknown fields',
+    Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 1])),
+    'BAD_JSON',
+  ],
+  ['a field with a name of 900,000 characters', { ['n'.repeat(900_000)]: 1 }, 'BAD_FIELD'],
+  ['a number of 900,000 digits', `{"message":${'9'.repeat(900_000)}}`, 'BAD_FIELD'],
+  ['900,000 spaces', ' '.repeat(900_000), 'BAD_FIELD'],
+  ['900,000 quotes', '"'.repeat(900_000), 'BAD_JSON'],
+  ['900,000 backslashes in a text', `{"message":"${'\\\\'.repeat(450_000)}"}`, 'BAD_FIELD'],
+])('S6: a body with %s is refused in a short answer', async (_, body, reason) => {
+  const error = await errorOf(await chat.call(messages(), { method: 'POST', body }));
+
+  expectClean(error);
+  expect(error).toMatchObject({ http: 400, reason });
+  expect(error.text.length).toBeLessThan(2_000);
+});
+
+test('S6: a body with brackets inside a text is not treated as deep', async () => {
+  const response = await chat.call(messages(), {
+    body: bodyWith([{ type: 'text', text: '[{"'.repeat(5_000) }]),
   });
 
-  test.each([
-    ['of 1,000 bytes', ['Content-Length', '1000'], '{"title":"'],
-    ['of unannounced length', ['Transfer-Encoding', 'chunked'], '5\r\n{"tit\r\n'],
-  ] as const)(
-    'S6: a body %s that stops half way is refused after its time and disconnected',
-    async (_, header, begun) => {
-      const head = await headWith([[...header]], slow);
-
-      const answer = await sendHalf(slow.url, `${head}${begun}`);
-
-      expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_SLOW', code: 408 });
-    },
-  );
+  expect(response.status).toBe(200);
 });
+
+test.each([
+  ['of 1,000 bytes', ['Content-Length', '1000'], '{"title":"'],
+  ['of unannounced length', ['Transfer-Encoding', 'chunked'], '5\r\n{"tit\r\n'],
+] as const)(
+  'S6: a body %s that stops half way is refused after its time and disconnected',
+  async (_, header, begun) => {
+    const head = await headWith([[...header]], slow);
+
+    const answer = await sendHalf(slow.url, `${head}${begun}`);
+
+    expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_SLOW', code: 408 });
+  },
+);

@@ -36,24 +36,22 @@ const resume = async (uid: string, id: string) =>
   (await app.call({ method: 'GET', path: `/v1/ai-sdk/chat/${encodeURIComponent(id)}/stream`, uid }))
     .status;
 
-describe('the name of a chat', () => {
-  test('S1: a chat name stands for an id that nobody can compute', async () => {
-    const name = newName();
-    const id = await say('alice', name);
+test('S1: a chat name stands for an id that nobody can compute', async () => {
+  const name = newName();
+  const id = await say('alice', name);
 
-    expect(id).not.toBe(await say('bob', name));
-    expect(await say('alice', name)).toBe(id);
-    expect(await resume('alice', newName())).toBe(204);
-  });
+  expect(id).not.toBe(await say('bob', name));
+  expect(await say('alice', name)).toBe(id);
+  expect(await resume('alice', newName())).toBe(204);
+});
 
-  test('a chat name is one conversation for simultaneous messages', async () => {
-    const [uid, name] = [`user-${randomUUID()}`, newName()];
+test('a chat name is one conversation for simultaneous messages', async () => {
+  const [uid, name] = [`user-${randomUUID()}`, newName()];
 
-    await Promise.all(['a', 'b', 'c'].map((text) => post(uid, name, text)));
+  await Promise.all(['a', 'b', 'c'].map((text) => post(uid, name, text)));
 
-    const listed = await app.ok({ method: 'GET', path: '/v1/conversations', uid });
-    expect(listed).toMatchObject({ conversations: [{ id: await say(uid, name) }] });
-  });
+  const listed = await app.ok({ method: 'GET', path: '/v1/conversations', uid });
+  expect(listed).toMatchObject({ conversations: [{ id: await say(uid, name) }] });
 });
 
 /** Ways for a conversation to be gone, from the bin to the tombstone. */

@@ -90,41 +90,39 @@ const writes = targetsOf(servedDocument())
 const addressOf = (path: string) =>
   `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(alices[name] ?? 'x'))}?${path.endsWith('earch') ? 'q=code' : endingQuery(path)}`;
 
-describe('S14: the operator’s instruction', () => {
-  test.each(reads)(
-    'S14: the operator’s instruction is in no answer to %s %s but the owner’s context',
-    async (method, path) => {
-      const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice' });
+test.each(reads)(
+  'S14: the operator’s instruction is in no answer to %s %s but the owner’s context',
+  async (method, path) => {
+    const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice' });
 
-      // The context is what the model gets, word for word; docs/reference/attacks.md says why.
-      expect(answer.text.includes(OPERATOR)).toBe(path.endsWith('/context'));
-    },
-  );
+    // The context is what the model gets, word for word; docs/reference/attacks.md says why.
+    expect(answer.text.includes(OPERATOR)).toBe(path.endsWith('/context'));
+  },
+);
 
-  test.each(writes)(
-    'S14: the operator’s instruction is in no error of %s %s',
-    async (method, path) => {
-      const body = '{"systemInstruction":7,"nobody":"reads this"}';
-      const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice', body });
+test.each(writes)(
+  'S14: the operator’s instruction is in no error of %s %s',
+  async (method, path) => {
+    const body = '{"systemInstruction":7,"nobody":"reads this"}';
+    const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice', body });
 
-      expect(answer.text).not.toContain(OPERATOR);
-    },
-  );
+    expect(answer.text).not.toContain(OPERATOR);
+  },
+);
 
-  test.each(strategies)(
-    'S14: the operator’s instruction reaches neither the %s summariser nor a snapshot',
-    async (strategy) => {
-      const bench = benchWith(strategy, [snapshotAnswer()]);
-      const conversation = { systemInstruction: INSTRUCTION };
-      const conversationId = await buildDue(bench, { turns: 40, conversation });
+test.each(strategies)(
+  'S14: the operator’s instruction reaches neither the %s summariser nor a snapshot',
+  async (strategy) => {
+    const bench = benchWith(strategy, [snapshotAnswer()]);
+    const conversation = { systemInstruction: INSTRUCTION };
+    const conversationId = await buildDue(bench, { turns: 40, conversation });
 
-      await compactOnce(bench, conversationId);
+    await compactOnce(bench, conversationId);
 
-      const { history } = await see(bench.store, conversationId);
-      expect(history?.generation).toBe(1);
-      expect(JSON.stringify(history)).not.toContain(OPERATOR);
-      expect(bench.model.calls.length).toBeGreaterThan(0);
-      expect(JSON.stringify(bench.model.calls)).not.toContain(OPERATOR);
-    },
-  );
-});
+    const { history } = await see(bench.store, conversationId);
+    expect(history?.generation).toBe(1);
+    expect(JSON.stringify(history)).not.toContain(OPERATOR);
+    expect(bench.model.calls.length).toBeGreaterThan(0);
+    expect(JSON.stringify(bench.model.calls)).not.toContain(OPERATOR);
+  },
+);

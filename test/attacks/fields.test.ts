@@ -8,7 +8,7 @@ import {
   expectClean,
 } from '#test/support/chat/chat-server.ts';
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 const chatRoutes = await loadRoutes();
 
@@ -38,44 +38,42 @@ const VALUES: Readonly<Record<string, string>> = {
 const addressOf = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => VALUES[name] ?? randomUUID());
 
-describe('S3: a field that no caller may set', () => {
-  test.each(writing)(
-    'S3: any forbidden field is refused by its name at %s %s',
-    async (method, path) => {
-      for (const field of FORBIDDEN) {
-        const error = await errorOf(
-          await chat.call(addressOf(path), { method, body: { [field]: 'system' } }),
-        );
+test.each(writing)(
+  'S3: any forbidden field is refused by its name at %s %s',
+  async (method, path) => {
+    for (const field of FORBIDDEN) {
+      const error = await errorOf(
+        await chat.call(addressOf(path), { method, body: { [field]: 'system' } }),
+      );
 
-        expectClean(error);
-        expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
-        expect(error.metadata.field.split(',')).toContain(field);
-      }
-    },
-  );
-
-  test('S3: a forbidden field is refused as a query parameter of every route', async () => {
-    for (const { method, path, access, ...route } of chatRoutes) {
-      if (access !== 'user' || isFacade({ method, path, access, ...route })) continue;
-      const body = method === 'GET' ? {} : { body: {} };
-      const address = `${addressOf(path)}?ownerUid=bob`;
-      const error = await errorOf(await chat.call(address, { method, ...body }));
-
-      expect({ path, ...error }).toMatchObject({ path, http: 400, reason: 'BAD_FIELD' });
-      expect(error.message).toContain('`ownerUid`');
+      expectClean(error);
+      expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+      expect(error.metadata.field.split(',')).toContain(field);
     }
-  });
+  },
+);
 
-  test('S3: a forbidden field makes nobody the owner: the uid comes from the token', async () => {
-    const headers = {
-      'x-user-id': 'bob',
-      'x-goog-authenticated-user-id': 'bob',
-      cookie: 'uid=bob',
-    };
+test('S3: a forbidden field is refused as a query parameter of every route', async () => {
+  for (const { method, path, access, ...route } of chatRoutes) {
+    if (access !== 'user' || isFacade({ method, path, access, ...route })) continue;
+    const body = method === 'GET' ? {} : { body: {} };
+    const address = `${addressOf(path)}?ownerUid=bob`;
+    const error = await errorOf(await chat.call(address, { method, ...body }));
 
-    const { id } = await createConversation(chat, { body: {}, headers });
+    expect({ path, ...error }).toMatchObject({ path, http: 400, reason: 'BAD_FIELD' });
+    expect(error.message).toContain('`ownerUid`');
+  }
+});
 
-    const [conversation] = await chat.dependencies.store.get([conversationPath(id)]);
-    expect(conversation?.fields['ownerUid']).toBe('alice');
-  });
+test('S3: a forbidden field makes nobody the owner: the uid comes from the token', async () => {
+  const headers = {
+    'x-user-id': 'bob',
+    'x-goog-authenticated-user-id': 'bob',
+    cookie: 'uid=bob',
+  };
+
+  const { id } = await createConversation(chat, { body: {}, headers });
+
+  const [conversation] = await chat.dependencies.store.get([conversationPath(id)]);
+  expect(conversation?.fields['ownerUid']).toBe('alice');
 });

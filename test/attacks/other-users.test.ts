@@ -103,33 +103,31 @@ const NONE = { isSaid: false, changed: [] };
 
 const isOfConversation = ({ path }: Target) => path.includes('{conversationId}');
 
-describe('S1, contract 12: a conversation of somebody else', () => {
-  test.each(named(targets.filter(isOfConversation)))(
-    'S1, contract 12: another user’s conversation is not found by %s %s',
-    async (...[, , target]) => {
-      const missing = await app.call({
-        method: 'GET',
-        path: `/v1/conversations/${randomUUID()}`,
-        uid: 'mallory',
-      });
-      const answer = await callAs('mallory', target, { ids: alices, body: bodyOf(target) });
+test.each(named(targets.filter(isOfConversation)))(
+  'S1, contract 12: another user’s conversation is not found by %s %s',
+  async (...[, , target]) => {
+    const missing = await app.call({
+      method: 'GET',
+      path: `/v1/conversations/${randomUUID()}`,
+      uid: 'mallory',
+    });
+    const answer = await callAs('mallory', target, { ids: alices, body: bodyOf(target) });
 
-      expect(shown(answer)).toEqual({ status: 404, text: missing.text });
-      expect(harmIn(answer)).toEqual(NONE);
-    },
-  );
+    expect(shown(answer)).toEqual({ status: 404, text: missing.text });
+    expect(harmIn(answer)).toEqual(NONE);
+  },
+);
 
-  test.each(named(targets.filter(isOfConversation)))(
-    'S1, contract 12: the owner’s conversation is found by %s %s',
-    async (...[, , target]) => {
-      const fresh = await createResources(app, { uid: 'olivia', canary: 'hers' });
-      const answer = await callAs('olivia', target, { ids: fresh, body: bodyOf(target) });
+test.each(named(targets.filter(isOfConversation)))(
+  'S1, contract 12: the owner’s conversation is found by %s %s',
+  async (...[, , target]) => {
+    const fresh = await createResources(app, { uid: 'olivia', canary: 'hers' });
+    const answer = await callAs('olivia', target, { ids: fresh, body: bodyOf(target) });
 
-      expect(answer.text).not.toContain('CONVERSATION_NOT_FOUND');
-      expect(answer.status).not.toBe(401);
-    },
-  );
-});
+    expect(answer.text).not.toContain('CONVERSATION_NOT_FOUND');
+    expect(answer.status).not.toBe(401);
+  },
+);
 
 /** The names of models are no user's. */
 const isOfModel = ({ path }: Target) => path.includes('{model}');
@@ -137,19 +135,17 @@ const isOfModel = ({ path }: Target) => path.includes('{model}');
 const isOfOtherIds = (target: Target) =>
   target.path.includes('{') && !isOfConversation(target) && !isOfModel(target);
 
-describe('S1, contract 12: another id of somebody else', () => {
-  test.each(named(targets.filter(isOfOtherIds)))(
-    'S1, contract 12: another user’s id is answered like an unknown one by %s %s',
-    async (...[, , target]) => {
-      const strangers = Object.fromEntries(Object.keys(alices).map((name) => [name, randomUUID()]));
-      const unknown = await callAs('mallory2', target, { ids: strangers, body: bodyOf(target) });
-      const answer = await callAs('mallory2', target, { ids: alices, body: bodyOf(target) });
+test.each(named(targets.filter(isOfOtherIds)))(
+  'S1, contract 12: another user’s id is answered like an unknown one by %s %s',
+  async (...[, , target]) => {
+    const strangers = Object.fromEntries(Object.keys(alices).map((name) => [name, randomUUID()]));
+    const unknown = await callAs('mallory2', target, { ids: strangers, body: bodyOf(target) });
+    const answer = await callAs('mallory2', target, { ids: alices, body: bodyOf(target) });
 
-      expect(answer.status).toBe(unknown.status);
-      expect(harmIn(answer)).toEqual(NONE);
-    },
-  );
-});
+    expect(answer.status).toBe(unknown.status);
+    expect(harmIn(answer)).toEqual(NONE);
+  },
+);
 
 describe('S1, contract 12: ids of somebody else in a body or a header', () => {
   const withBody = targets.filter((target) => bodyOf(target)?.match(UUID));
@@ -180,13 +176,11 @@ describe('S1, contract 12: ids of somebody else in a body or a header', () => {
   );
 });
 
-describe('S1, contract 12: lists, searches and exports of one’s own', () => {
-  test.each(named(targets.filter(({ path, method }) => !path.includes('{') && method === 'GET')))(
-    'S1, contract 12: own lists, searches and exports exclude other users’ data: %s %s',
-    async (...[, , target]) => {
-      const answer = await callAs('mallory', target, { ids: mallorys });
+test.each(named(targets.filter(({ path, method }) => !path.includes('{') && method === 'GET')))(
+  'S1, contract 12: own lists, searches and exports exclude other users’ data: %s %s',
+  async (...[, , target]) => {
+    const answer = await callAs('mallory', target, { ids: mallorys });
 
-      expect(harmIn(answer)).toEqual(NONE);
-    },
-  );
-});
+    expect(harmIn(answer)).toEqual(NONE);
+  },
+);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createPushTokenVerifier } from '#functions/adapters/tokens.ts';
 import { buildDue, see, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { pushOf, requestFor, serveInFramework } from '#test/support/processes/pushing.ts';
@@ -87,24 +87,22 @@ const forged: [string, () => Promise<string | undefined> | string | undefined][]
   ['an ID token of a user', async () => `Bearer ${await keys.sign(idTokenClaims('p', 'alice'))}`],
 ];
 
-describe('S18: a push with', () => {
-  test.each(forged)('S18: a push with %s is refused, and nothing is done', async (_, make) => {
-    const { response, bench, left } = await pushWith(await make());
+test.each(forged)('S18: a push with %s is refused, and nothing is done', async (_, make) => {
+  const { response, bench, left } = await pushWith(await make());
 
-    expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({
-      error: { code: 401, details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
-    });
-    expect(left).toMatchObject({ conversation: { generation: 0 }, job: undefined });
-    expect(bench.model.calls).toEqual([]);
+  expect(response.status).toBe(401);
+  expect(await response.json()).toMatchObject({
+    error: { code: 401, details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
   });
+  expect(left).toMatchObject({ conversation: { generation: 0 }, job: undefined });
+  expect(bench.model.calls).toEqual([]);
+});
 
-  test('S18: the push token of Pub/Sub is accepted', async () => {
-    const { response, left } = await pushWith(`Bearer ${await signed()}`);
+test('S18: the push token of Pub/Sub is accepted', async () => {
+  const { response, left } = await pushWith(`Bearer ${await signed()}`);
 
-    expect(response.status).toBe(204);
-    expect(left.conversation.generation).toBe(1);
-  });
+  expect(response.status).toBe(204);
+  expect(left.conversation.generation).toBe(1);
 });
 
 test('S18: every push is refused while the deployment names no audience', async () => {

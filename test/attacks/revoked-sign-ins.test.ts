@@ -56,85 +56,83 @@ async function checkAgainst(answer: (uid: string) => { status?: number; body: un
   return { ...toolkit, clock, revocations };
 }
 
-describe('the check of a sign-in', () => {
-  test('the sign-in check asks Identity Toolkit for the account of the tenant, with the function’s access token', async () => {
-    const { revocations, lookups } = await checkAgainst(accountOf());
+test('the sign-in check asks Identity Toolkit for the account of the tenant, with the function’s access token', async () => {
+  const { revocations, lookups } = await checkAgainst(accountOf());
 
-    for (const tenant of ['north-1', 'south-2', 'north-1'])
-      await revocations.check({ ...signedIn(2_000), tenant });
-    await revocations.check(signedIn(2_000));
+  for (const tenant of ['north-1', 'south-2', 'north-1'])
+    await revocations.check({ ...signedIn(2_000), tenant });
+  await revocations.check(signedIn(2_000));
 
-    expect(lookups.map(({ path }) => path)).toEqual([
-      '/v1/projects/p1/tenants/north-1/accounts:lookup',
-      '/v1/projects/p1/tenants/south-2/accounts:lookup',
-      '/v1/projects/p1/accounts:lookup',
-    ]);
-    expect(lookups[2]).toMatchObject({
-      authorization: 'Bearer access-1',
-      body: { localId: ['alice'] },
-    });
+  expect(lookups.map(({ path }) => path)).toEqual([
+    '/v1/projects/p1/tenants/north-1/accounts:lookup',
+    '/v1/projects/p1/tenants/south-2/accounts:lookup',
+    '/v1/projects/p1/accounts:lookup',
+  ]);
+  expect(lookups[2]).toMatchObject({
+    authorization: 'Bearer access-1',
+    body: { localId: ['alice'] },
   });
+});
 
-  test.each([
-    ['of before the revocation', accountOf({ validSince: '2001' }), 'ID_TOKEN_REVOKED'],
-    ['of a disabled account', accountOf({ disabled: true }), 'USER_DISABLED'],
-    ['of an account that is gone', () => ({ body: {} }), 'ID_TOKEN_REVOKED'],
-    [
-      'when another account is answered',
-      () => ({ body: { users: [{ localId: 'bob' }] } }),
-      'ID_TOKEN_REVOKED',
-    ],
-  ])('the sign-in check refuses an account %s', async (_, answer, reason) => {
-    const { revocations } = await checkAgainst(answer);
+test.each([
+  ['of before the revocation', accountOf({ validSince: '2001' }), 'ID_TOKEN_REVOKED'],
+  ['of a disabled account', accountOf({ disabled: true }), 'USER_DISABLED'],
+  ['of an account that is gone', () => ({ body: {} }), 'ID_TOKEN_REVOKED'],
+  [
+    'when another account is answered',
+    () => ({ body: { users: [{ localId: 'bob' }] } }),
+    'ID_TOKEN_REVOKED',
+  ],
+])('the sign-in check refuses an account %s', async (_, answer, reason) => {
+  const { revocations } = await checkAgainst(answer);
 
-    await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
-      status: 'UNAUTHENTICATED',
-      reason,
-    });
+  await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
+    status: 'UNAUTHENTICATED',
+    reason,
   });
+});
 
-  test.each([
-    ['of the second of the revocation', accountOf({ validSince: '2000' })],
-    ['of an account that was never revoked', accountOf({ validSince: undefined })],
-  ])('the sign-in check admits an account %s', async (_, answer) => {
-    const { revocations } = await checkAgainst(answer);
+test.each([
+  ['of the second of the revocation', accountOf({ validSince: '2000' })],
+  ['of an account that was never revoked', accountOf({ validSince: undefined })],
+])('the sign-in check admits an account %s', async (_, answer) => {
+  const { revocations } = await checkAgainst(answer);
 
-    await expect(revocations.check(signedIn(2_000))).resolves.toBeUndefined();
+  await expect(revocations.check(signedIn(2_000))).resolves.toBeUndefined();
+});
+
+test.each([
+  ['403: the permission is missing', { status: 403, body: { error: {} } }],
+  ['500', { status: 500, body: 'down' }],
+  ['a redirect', { status: 302, body: '' }],
+  ['no JSON', { body: '<html>' }],
+  ['JSON of another shape', { body: { users: 'alice' } }],
+  ['a megabyte', { body: { users: [], more: 'x'.repeat(1_000_000) } }],
+])('the sign-in check never passes silently: %s is an outage', async (_, answer) => {
+  const { revocations } = await checkAgainst(() => answer);
+
+  await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
+    status: 'UNAVAILABLE',
+    reason: 'ACCOUNT_LOOKUP_FAILED',
+    retryable: true,
   });
+});
 
-  test.each([
-    ['403: the permission is missing', { status: 403, body: { error: {} } }],
-    ['500', { status: 500, body: 'down' }],
-    ['a redirect', { status: 302, body: '' }],
-    ['no JSON', { body: '<html>' }],
-    ['JSON of another shape', { body: { users: 'alice' } }],
-    ['a megabyte', { body: { users: [], more: 'x'.repeat(1_000_000) } }],
-  ])('the sign-in check never passes silently: %s is an outage', async (_, answer) => {
-    const { revocations } = await checkAgainst(() => answer);
+test('the sign-in check asks once a minute, also for fifty parallel requests', async () => {
+  let validSince = '1000';
+  const { revocations, lookups, clock } = await checkAgainst((uid) =>
+    accountOf({ validSince })(uid),
+  );
+  await Promise.all(Array.from({ length: 50 }, () => revocations.check(signedIn(2_000))));
+  clock.advance(59_000);
+  await revocations.check(signedIn(2_000));
+  expect(lookups).toHaveLength(1);
 
-    await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
-      status: 'UNAVAILABLE',
-      reason: 'ACCOUNT_LOOKUP_FAILED',
-      retryable: true,
-    });
-  });
+  validSince = '3000';
+  clock.advance(1_000);
 
-  test('the sign-in check asks once a minute, also for fifty parallel requests', async () => {
-    let validSince = '1000';
-    const { revocations, lookups, clock } = await checkAgainst((uid) =>
-      accountOf({ validSince })(uid),
-    );
-    await Promise.all(Array.from({ length: 50 }, () => revocations.check(signedIn(2_000))));
-    clock.advance(59_000);
-    await revocations.check(signedIn(2_000));
-    expect(lookups).toHaveLength(1);
-
-    validSince = '3000';
-    clock.advance(1_000);
-
-    await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
-      reason: 'ID_TOKEN_REVOKED',
-    });
+  await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
+    reason: 'ID_TOKEN_REVOKED',
   });
 });
 

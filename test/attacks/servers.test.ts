@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import {
   createConversation,
@@ -123,110 +123,106 @@ const routes = (await loadRoutes())
 
 const addressOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, () => randomUUID());
 
-describe('S23: a user who names another one', () => {
-  test.each(routes)(
-    'S23: a user’s %s %s in the name of another is refused before its body is read',
-    async (method, path) => {
-      const body = method === 'GET' ? {} : { body: '{"nobody":"reads this"' };
+test.each(routes)(
+  'S23: a user’s %s %s in the name of another is refused before its body is read',
+  async (method, path) => {
+    const body = method === 'GET' ? {} : { body: '{"nobody":"reads this"' };
 
-      const response = await chat.call(addressOf(path), {
-        method,
-        ...body,
-        uid: 'mallory',
-        headers: forAlice,
-      });
+    const response = await chat.call(addressOf(path), {
+      method,
+      ...body,
+      uid: 'mallory',
+      headers: forAlice,
+    });
 
-      const text = await response.text();
-      expect(response.status).toBe(403);
-      expect(text).toContain('X-Recap-On-Behalf-Of');
-      expect(lastLine()).toMatchObject({
-        fields: { status: 403, reason: 'ON_BEHALF_OF_DENIED', uidHash: expect.any(String) },
-      });
-    },
-  );
+    const text = await response.text();
+    expect(response.status).toBe(403);
+    expect(text).toContain('X-Recap-On-Behalf-Of');
+    expect(lastLine()).toMatchObject({
+      fields: { status: 403, reason: 'ON_BEHALF_OF_DENIED', uidHash: expect.any(String) },
+    });
+  },
+);
 
-  test('S23: a user who names themselves is refused as well', async () => {
-    const error = await errorOf(await chat.call('/v1/conversations', { headers: forAlice }));
+test('S23: a user who names themselves is refused as well', async () => {
+  const error = await errorOf(await chat.call('/v1/conversations', { headers: forAlice }));
 
-    expect(error).toMatchObject({ http: 403, reason: 'ON_BEHALF_OF_DENIED' });
-    expect(error.message).toContain('Leave it out');
-  });
-
-  test('S23: a user’s message that names another in its body is refused, and nothing is stored', async () => {
-    const id = randomUUID();
-    const message = { id: randomUUID(), parts: [{ type: 'text', text: 'Hi' }] };
-
-    const error = await errorOf(
-      await chat.call(`/v1/conversations/${id}/messages`, {
-        uid: 'mallory',
-        body: { onBehalfOf: 'alice', message },
-      }),
-    );
-
-    expect(error).toMatchObject({ http: 403, reason: 'ON_BEHALF_OF_DENIED' });
-    expect(error.message).toContain('`onBehalfOf`');
-    for (const uid of ['alice', 'mallory'])
-      expect((await chat.call(`/v1/conversations/${id}`, { uid })).status).toBe(404);
-  });
+  expect(error).toMatchObject({ http: 403, reason: 'ON_BEHALF_OF_DENIED' });
+  expect(error.message).toContain('Leave it out');
 });
 
-describe('S23: a server that names its user badly', () => {
-  test.each([
-    ['nobody', {}],
-    ['an empty user', { [HEADER]: '' }],
-    ['129 characters', { [HEADER]: 'x'.repeat(129) }],
-    ['half of an escape', { [HEADER]: 'a%2' }],
-    ['an escape of half a character', { [HEADER]: '%ED%A0%80' }],
-    ['a character that is not escaped', { [HEADER]: 'ren\u00E9' }],
-    ['two users', { [HEADER]: 'alice, bob' }],
-  ])('S23: a server that names %s is told what to send', async (_, headers) => {
-    const token = await signed();
+test('S23: a user’s message that names another in its body is refused, and nothing is stored', async () => {
+  const id = randomUUID();
+  const message = { id: randomUUID(), parts: [{ type: 'text', text: 'Hi' }] };
 
-    const error = await errorOf(await chat.call('/v1/conversations', { token, headers }));
+  const error = await errorOf(
+    await chat.call(`/v1/conversations/${id}/messages`, {
+      uid: 'mallory',
+      body: { onBehalfOf: 'alice', message },
+    }),
+  );
 
-    expectClean(error);
-    expect(error).toMatchObject({
-      http: 400,
-      reason: 'BAD_FIELD',
-      metadata: { field: 'X-Recap-On-Behalf-Of' },
-    });
-    expect(error.message).toContain('encodeURIComponent');
-    expect(lastLine()?.fields).toMatchObject({ account: ACCOUNT, status: 400 });
+  expect(error).toMatchObject({ http: 403, reason: 'ON_BEHALF_OF_DENIED' });
+  expect(error.message).toContain('`onBehalfOf`');
+  for (const uid of ['alice', 'mallory'])
+    expect((await chat.call(`/v1/conversations/${id}`, { uid })).status).toBe(404);
+});
+
+test.each([
+  ['nobody', {}],
+  ['an empty user', { [HEADER]: '' }],
+  ['129 characters', { [HEADER]: 'x'.repeat(129) }],
+  ['half of an escape', { [HEADER]: 'a%2' }],
+  ['an escape of half a character', { [HEADER]: '%ED%A0%80' }],
+  ['a character that is not escaped', { [HEADER]: 'ren\u00E9' }],
+  ['two users', { [HEADER]: 'alice, bob' }],
+])('S23: a server that names %s is told what to send', async (_, headers) => {
+  const token = await signed();
+
+  const error = await errorOf(await chat.call('/v1/conversations', { token, headers }));
+
+  expectClean(error);
+  expect(error).toMatchObject({
+    http: 400,
+    reason: 'BAD_FIELD',
+    metadata: { field: 'X-Recap-On-Behalf-Of' },
   });
+  expect(error.message).toContain('encodeURIComponent');
+  expect(lastLine()?.fields).toMatchObject({ account: ACCOUNT, status: 400 });
+});
 
-  test.each([
-    ['the same user', 'alice'],
-    ['another user', 'bob'],
-    ['an empty text', ''],
-    ['a list', ['alice']],
-    ['a long text', 'x'.repeat(100_000)],
-    ['null', null],
-  ])('S23: a body of a server that names %s is referred to the header', async (_, onBehalfOf) => {
-    const token = await signed();
-    const message = { id: randomUUID(), parts: [{ type: 'text', text: 'Hi' }] };
+test.each([
+  ['the same user', 'alice'],
+  ['another user', 'bob'],
+  ['an empty text', ''],
+  ['a list', ['alice']],
+  ['a long text', 'x'.repeat(100_000)],
+  ['null', null],
+])('S23: a body of a server that names %s is referred to the header', async (_, onBehalfOf) => {
+  const token = await signed();
+  const message = { id: randomUUID(), parts: [{ type: 'text', text: 'Hi' }] };
 
-    const error = await errorOf(
-      await chat.call(`/v1/conversations/${randomUUID()}/messages`, {
-        token,
-        headers: forAlice,
-        body: { onBehalfOf, message },
-      }),
-    );
+  const error = await errorOf(
+    await chat.call(`/v1/conversations/${randomUUID()}/messages`, {
+      token,
+      headers: forAlice,
+      body: { onBehalfOf, message },
+    }),
+  );
 
-    expect(error).toMatchObject({
-      http: 400,
-      reason: 'BAD_FIELD',
-      metadata: { field: 'onBehalfOf' },
-    });
-    expect(error.message).toContain('X-Recap-On-Behalf-Of');
+  expect(error).toMatchObject({
+    http: 400,
+    reason: 'BAD_FIELD',
+    metadata: { field: 'onBehalfOf' },
   });
+  expect(error.message).toContain('X-Recap-On-Behalf-Of');
+});
 
-  test('S23: a server reaches what belongs to the user that it names, and nothing of others', async () => {
-    const { id } = await createConversation(chat, { uid: 'alice' });
-    const token = await signed();
-    const asks = async (uid: string) =>
-      (await chat.call(`/v1/conversations/${id}`, { token, headers: { [HEADER]: uid } })).status;
+test('S23: a server reaches what belongs to the user that it names, and nothing of others', async () => {
+  const { id } = await createConversation(chat, { uid: 'alice' });
+  const token = await signed();
+  const asks = async (uid: string) =>
+    (await chat.call(`/v1/conversations/${id}`, { token, headers: { [HEADER]: uid } })).status;
 
-    expect([await asks('alice'), await asks('bob'), await asks(ACCOUNT)]).toEqual([200, 404, 404]);
-  });
+  expect([await asks('alice'), await asks('bob'), await asks(ACCOUNT)]).toEqual([200, 404, 404]);
 });

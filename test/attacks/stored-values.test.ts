@@ -11,7 +11,7 @@ import {
 import { createWireApp, type WireApp } from '#test/support/chat/wire-app.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const uid = 'alice';
 
@@ -95,27 +95,25 @@ const facades: [string, Way][] = [
   ],
 ];
 
-describe('S6: an output of a tool of the app', () => {
-  test.each(facades)(
-    'S6: an app tool’s output is refused by %s where it is too deep, and by field where it holds half a character, without lasting damage',
-    async (_, way) => {
-      const answers = [calling('locate'), textAnswer('There.')];
-      const { app, conversationId, path, send } = await conversationWith(answers);
-      await send('Where am I?');
-      const halved = way(conversationId, '{"city":"a\\ud800"}');
-      const call = (asked: ReturnType<Way>) => app.call({ method: 'POST', uid, ...asked });
+test.each(facades)(
+  'S6: an app tool’s output is refused by %s where it is too deep, and by field where it holds half a character, without lasting damage',
+  async (_, way) => {
+    const answers = [calling('locate'), textAnswer('There.')];
+    const { app, conversationId, path, send } = await conversationWith(answers);
+    await send('Where am I?');
+    const halved = way(conversationId, '{"city":"a\\ud800"}');
+    const call = (asked: ReturnType<Way>) => app.call({ method: 'POST', uid, ...asked });
 
-      const tooDeep = await call(way(conversationId, jsonText(nested(2_600))));
-      const halfCharacter = await call(halved);
-      const taken = await call(way(conversationId, '["Oslo"]'));
+    const tooDeep = await call(way(conversationId, jsonText(nested(2_600))));
+    const halfCharacter = await call(halved);
+    const taken = await call(way(conversationId, '["Oslo"]'));
 
-      expect([tooDeep, halfCharacter, taken].map(({ status }) => status)).toEqual([400, 400, 200]);
-      expect(tooDeep.text).toMatch(/nested deeper than 32 levels.*[Ff]latten it/);
-      expect(halfCharacter.text).toContain(`\`${halved.field}\` holds half of a surrogate pair`);
-      await expectInUse(app, path);
-    },
-  );
-});
+    expect([tooDeep, halfCharacter, taken].map(({ status }) => status)).toEqual([400, 400, 200]);
+    expect(tooDeep.text).toMatch(/nested deeper than 32 levels.*[Ff]latten it/);
+    expect(halfCharacter.text).toContain(`\`${halved.field}\` holds half of a surrogate pair`);
+    await expectInUse(app, path);
+  },
+);
 
 const answering = (fields: object): ModelChunk => ({ parts: [{ text: 'a' }], ...fields });
 const tokensOf = (promptTokens: number) =>
@@ -144,17 +142,15 @@ const strangeAnswers: [string, ModelChunk][] = [
   ['reports no number of tokens', tokensOf(NaN)],
 ];
 
-describe('S6: a model that', () => {
-  test.each(strangeAnswers)('S6: a model that %s breaks no conversation', async (_, chunk) => {
-    const answer = { chunks: [{ finishReason: 'STOP', ...chunk }] };
-    const { app, path, send } = await conversationWith([answer, textAnswer('Fine.')]);
+test.each(strangeAnswers)('S6: a model that %s breaks no conversation', async (_, chunk) => {
+  const answer = { chunks: [{ finishReason: 'STOP', ...chunk }] };
+  const { app, path, send } = await conversationWith([answer, textAnswer('Fine.')]);
 
-    await send('What is there?');
+  await send('What is there?');
 
-    await expectInUse(app, path);
-    const deleted = await app.call({ method: 'DELETE', path: `${path}/messages/m_1`, uid });
-    expect(deleted.status).toBe(200);
-  });
+  await expectInUse(app, path);
+  const deleted = await app.call({ method: 'DELETE', path: `${path}/messages/m_1`, uid });
+  expect(deleted.status).toBe(200);
 });
 
 test('S6: a server tool’s too deep output is cut, and the turn continues with the rest', async () => {

@@ -8,7 +8,7 @@ import { shownText, type WireEvent } from '#test/support/wire/shown-by-client.ts
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import fc from 'fast-check';
 
 /* Text of the model that looks like the framing of its own stream. */
@@ -126,61 +126,59 @@ function readByStandard(body: string) {
   };
 }
 
-describe('S15: five hundred texts that look like the framing of a stream', () => {
-  test('S15: framing-like texts arrive intact in the native stream, without extra events', async () => {
-    const read = async (n: number) => {
-      const path = `/v1/conversations/${randomUUID()}/messages`;
-      const sent = await server.call(path, { body: { message: messageOf(n) }, headers: SSE });
-      return readByStandard(await sent.text());
-    };
+test('S15: framing-like texts arrive intact in the native stream, without extra events', async () => {
+  const read = async (n: number) => {
+    const path = `/v1/conversations/${randomUUID()}/messages`;
+    const sent = await server.call(path, { body: { message: messageOf(n) }, headers: SSE });
+    return readByStandard(await sent.text());
+  };
 
-    const wrong = await differences(read, (text) => ({
-      text,
-      names: [undefined],
-      ids: true,
-      ends: 1,
-      finishes: 1,
-      isDoneLast: true,
-    }));
+  const wrong = await differences(read, (text) => ({
+    text,
+    names: [undefined],
+    ids: true,
+    ends: 1,
+    finishes: 1,
+    isDoneLast: true,
+  }));
 
-    expect(wrong).toEqual([]);
-  });
+  expect(wrong).toEqual([]);
+});
 
-  test('S15: framing-like texts are intact in the JSON answer and the transcript', async () => {
-    const read = async (n: number) => {
-      const path = `/v1/conversations/${randomUUID()}/messages`;
-      const sent = await server.call(path, { body: { message: messageOf(n) } });
-      const { message } = await readAs(sendMessageResponse, sent);
-      const listed = await server.call(`${path}?order=asc`);
-      const { messages } = await readAs(messageListResponse, listed);
-      return [message.parts, messages[1]?.parts];
-    };
+test('S15: framing-like texts are intact in the JSON answer and the transcript', async () => {
+  const read = async (n: number) => {
+    const path = `/v1/conversations/${randomUUID()}/messages`;
+    const sent = await server.call(path, { body: { message: messageOf(n) } });
+    const { message } = await readAs(sendMessageResponse, sent);
+    const listed = await server.call(`${path}?order=asc`);
+    const { messages } = await readAs(messageListResponse, listed);
+    return [message.parts, messages[1]?.parts];
+  };
 
-    const wrong = await differences(read, (text) => [
-      [{ type: 'text', text }],
-      [{ type: 'text', text }],
-    ]);
+  const wrong = await differences(read, (text) => [
+    [{ type: 'text', text }],
+    [{ type: 'text', text }],
+  ]);
 
-    expect(wrong).toEqual([]);
-  });
+  expect(wrong).toEqual([]);
+});
 
-  test('S15: framing-like texts are one event each for Firebase’s iOS and Android SDKs', async () => {
-    const readAsPhones = async (n: number) => {
-      const data = { conversationId: randomUUID(), message: messageOf(n) };
-      const sent = await server.call('/callable/chat', { body: { data }, headers: SSE });
-      const body = await sent.text();
-      return [readAsIos, readAsAndroid].map((readPhone) => {
-        const { messages, error, result } = readPhone(sent.status, body);
-        const shown = messages.map(({ delta = '' }) => String(delta)).join('');
-        return { shown, error: error ?? null, hasResult: result !== undefined };
-      });
-    };
-
-    const wrong = await differences(readAsPhones, (shown) => {
-      const read = { shown, error: null, hasResult: true };
-      return [read, read];
+test('S15: framing-like texts are one event each for Firebase’s iOS and Android SDKs', async () => {
+  const readAsPhones = async (n: number) => {
+    const data = { conversationId: randomUUID(), message: messageOf(n) };
+    const sent = await server.call('/callable/chat', { body: { data }, headers: SSE });
+    const body = await sent.text();
+    return [readAsIos, readAsAndroid].map((readPhone) => {
+      const { messages, error, result } = readPhone(sent.status, body);
+      const shown = messages.map(({ delta = '' }) => String(delta)).join('');
+      return { shown, error: error ?? null, hasResult: result !== undefined };
     });
+  };
 
-    expect(wrong).toEqual([]);
+  const wrong = await differences(readAsPhones, (shown) => {
+    const read = { shown, error: null, hasResult: true };
+    return [read, read];
   });
+
+  expect(wrong).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { createResources, createWireApp } from '#test/support/chat/wire-app.ts';
 import { reasonOf } from './document-check.ts';
 import { targetsOf } from './generated-requests.ts';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /* Texts that break what reads them, in every field that takes a text, and ids that no store holds. */
 
@@ -115,81 +115,71 @@ const strange: [string, (text: string) => string][] = [
 const isTaken = (status: number, text: string) =>
   (text.isWellFormed() ? [200, 201, 400, 404, 409] : [400]).includes(status);
 
-describe('S3: a text with', () => {
-  test.each(strange)(
-    'S3: a text with %s is stored whole or refused clearly, wherever it stands',
-    async (_, replace) => {
-      for (const [method, path, body] of cases)
-        for (const [at, changed] of withEachText(body, replace)) {
-          const response = await chat.call(addressOf(path), { method, body: changed });
-          const { status } = response;
-          const refusedOrTaken = isTaken(status, replace(''));
-          expect({ path, at, status, refusedOrTaken }).toMatchObject({ refusedOrTaken: true });
-          const text = await response.text();
-          expect(response.ok ? '' : text).not.toMatch(/<html|\bat .*\.(js|ts):\d+/i);
-        }
-    },
-  );
-});
-
-describe('S3: the prototype of everything', () => {
-  test.each([
-    ['__proto__', '{"__proto__":{"isAdmin":true}}', 'BAD_JSON'],
-    ['__proto__ below', '{"settings":{"__proto__":{"isAdmin":true}}}', 'BAD_JSON'],
-    ['__proto__ in metadata', '{"metadata":{"__proto__":"x"}}', 'BAD_JSON'],
-    ['constructor', '{"constructor":{"prototype":{"isAdmin":true}}}', 'BAD_FIELD'],
-    [
-      'constructor below',
-      '{"settings":{"constructor":{"prototype":{"isAdmin":true}}}}',
-      'BAD_FIELD',
-    ],
-    ['__defineGetter__ in metadata', '{"metadata":{"__defineGetter__":"x"}}', 'BAD_FIELD'],
-  ])('S3: Object.prototype is not reached by %s', async (_, body, reason) => {
-    const error = await errorOf(await chat.call('/v1/conversations', { method: 'POST', body }));
-
-    expect(error).toMatchObject({ http: 400, reason });
-    expect(Reflect.get({}, 'isAdmin')).toBeUndefined();
-  });
-
-  test.each(['constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then'])(
-    'S3: Object.prototype is not reached by %s as a metadata key, stored normally',
-    async (key) => {
-      const metadata = JSON.parse(`{"${key}":"mine"}`);
-
-      const created = await createConversation(chat, { body: { metadata } });
-      const read = await chat.call(`/v1/conversations/${created.id}`);
-
-      expect(await read.json()).toMatchObject({ metadata: { [key]: 'mine' } });
-      expect(Reflect.get({}, key)).not.toBe('mine');
-    },
-  );
-});
-
-describe('S3: an id that the store cannot hold', () => {
-  const app = createWireApp();
-  const places = targetsOf(servedDocument()).flatMap(({ method, path, operation }) =>
-    operation.parameters
-      .filter((parameter) => parameter.in === 'path')
-      .map(({ name }) => ({ method, path, name })),
-  );
-
-  test.each(['__proto__', '__x__', '%2E%2E', 'a%2Fb', '%00', '가', 'x'.repeat(2_000)])(
-    'S3: an id that the store cannot hold is refused wherever it stands: %.20s',
-    async (id) => {
-      const own = await createResources(app, { uid: 'alice', canary: 'words' });
-      for (const { method, path, name } of places) {
-        const address = path.replaceAll(/\{(\w+)\}/g, (_, each: string) =>
-          each === name ? id : (own[each] ?? ''),
-        );
-        const body = method === 'GET' ? undefined : '{}';
-        const answer = await app.call({ method, path: address, uid: 'alice', body });
-
-        // 204: what is not there is deleted already, and has nothing to stream.
-        const isRefused = [204, 400, 404].includes(answer.status);
-        const reason = reasonOf(answer);
-        expect({ method, path, name, reason, isRefused }).toMatchObject({ isRefused: true });
-        expect(reason).not.toBe('WRITE_REFUSED');
+test.each(strange)(
+  'S3: a text with %s is stored whole or refused clearly, wherever it stands',
+  async (_, replace) => {
+    for (const [method, path, body] of cases)
+      for (const [at, changed] of withEachText(body, replace)) {
+        const response = await chat.call(addressOf(path), { method, body: changed });
+        const { status } = response;
+        const refusedOrTaken = isTaken(status, replace(''));
+        expect({ path, at, status, refusedOrTaken }).toMatchObject({ refusedOrTaken: true });
+        const text = await response.text();
+        expect(response.ok ? '' : text).not.toMatch(/<html|\bat .*\.(js|ts):\d+/i);
       }
-    },
-  );
+  },
+);
+
+test.each([
+  ['__proto__', '{"__proto__":{"isAdmin":true}}', 'BAD_JSON'],
+  ['__proto__ below', '{"settings":{"__proto__":{"isAdmin":true}}}', 'BAD_JSON'],
+  ['__proto__ in metadata', '{"metadata":{"__proto__":"x"}}', 'BAD_JSON'],
+  ['constructor', '{"constructor":{"prototype":{"isAdmin":true}}}', 'BAD_FIELD'],
+  ['constructor below', '{"settings":{"constructor":{"prototype":{"isAdmin":true}}}}', 'BAD_FIELD'],
+  ['__defineGetter__ in metadata', '{"metadata":{"__defineGetter__":"x"}}', 'BAD_FIELD'],
+])('S3: Object.prototype is not reached by %s', async (_, body, reason) => {
+  const error = await errorOf(await chat.call('/v1/conversations', { method: 'POST', body }));
+
+  expect(error).toMatchObject({ http: 400, reason });
+  expect(Reflect.get({}, 'isAdmin')).toBeUndefined();
 });
+
+test.each(['constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then'])(
+  'S3: Object.prototype is not reached by %s as a metadata key, stored normally',
+  async (key) => {
+    const metadata = JSON.parse(`{"${key}":"mine"}`);
+
+    const created = await createConversation(chat, { body: { metadata } });
+    const read = await chat.call(`/v1/conversations/${created.id}`);
+
+    expect(await read.json()).toMatchObject({ metadata: { [key]: 'mine' } });
+    expect(Reflect.get({}, key)).not.toBe('mine');
+  },
+);
+
+const app = createWireApp();
+const places = targetsOf(servedDocument()).flatMap(({ method, path, operation }) =>
+  operation.parameters
+    .filter((parameter) => parameter.in === 'path')
+    .map(({ name }) => ({ method, path, name })),
+);
+
+test.each(['__proto__', '__x__', '%2E%2E', 'a%2Fb', '%00', '가', 'x'.repeat(2_000)])(
+  'S3: an id that the store cannot hold is refused wherever it stands: %.20s',
+  async (id) => {
+    const own = await createResources(app, { uid: 'alice', canary: 'words' });
+    for (const { method, path, name } of places) {
+      const address = path.replaceAll(/\{(\w+)\}/g, (_, each: string) =>
+        each === name ? id : (own[each] ?? ''),
+      );
+      const body = method === 'GET' ? undefined : '{}';
+      const answer = await app.call({ method, path: address, uid: 'alice', body });
+
+      // 204: what is not there is deleted already, and has nothing to stream.
+      const isRefused = [204, 400, 404].includes(answer.status);
+      const reason = reasonOf(answer);
+      expect({ method, path, name, reason, isRefused }).toMatchObject({ isRefused: true });
+      expect(reason).not.toBe('WRITE_REFUSED');
+    }
+  },
+);

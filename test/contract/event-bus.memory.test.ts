@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   createMemoryBus,
   type MemoryBus,
@@ -30,58 +30,56 @@ async function openMemoryBus(settings: BusSettings): Promise<OpenedBus> {
 
 describeEventBus('in memory', { timings, open: openMemoryBus });
 
-describe('in-process bus', () => {
-  async function start(
-    answer: Parameters<typeof openPushEndpoint>[0],
-    settings: Partial<PushSubscriptionOptions> = {},
-  ): Promise<{ bus: MemoryBus; endpoint: PushEndpoint }> {
-    const endpoint = await openPushEndpoint(answer);
-    const bus = createMemoryBus({
-      subscriptions: [
-        {
-          topic: 'compaction',
-          name: subscription,
-          endpoint: endpoint.url,
-          minBackoffSeconds: 0.005,
-          ...settings,
-        },
-      ],
-    });
-    onTestFinished(async () => {
-      await bus.close();
-      await endpoint.close();
-    });
-    return { bus, endpoint };
-  }
-
-  test('the in-process bus doubles its back-off up to the maximum, and gives up after eight pushes', async () => {
-    const { bus, endpoint } = await start(() => 500, {
-      minBackoffSeconds: 0.02,
-      maxBackoffSeconds: 0.08,
-    });
-
-    await bus.publish({ topic: 'compaction', data: {} });
-    await bus.idle();
-
-    const times = endpoint.received.map(({ atMs }) => atMs);
-    const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
-    [20, 40, 80, 80, 80, 80, 80].forEach((leastMs, index) => {
-      expect(gaps[index]).toBeGreaterThan(leastMs - 2);
-    });
-    expect(Math.min(...gaps.slice(3))).toBeLessThan(160);
-    expect(bus.deadLetters()).toMatchObject([{ subscription, deliveryAttempts: 8 }]);
+async function start(
+  answer: Parameters<typeof openPushEndpoint>[0],
+  settings: Partial<PushSubscriptionOptions> = {},
+): Promise<{ bus: MemoryBus; endpoint: PushEndpoint }> {
+  const endpoint = await openPushEndpoint(answer);
+  const bus = createMemoryBus({
+    subscriptions: [
+      {
+        topic: 'compaction',
+        name: subscription,
+        endpoint: endpoint.url,
+        minBackoffSeconds: 0.005,
+        ...settings,
+      },
+    ],
   });
-
-  test('closing the in-process bus ends pushes, queued events and back-offs without dead letters', async () => {
-    const { bus, endpoint } = await start((_push, index) => (index === 0 ? 500 : null), {
-      minBackoffSeconds: 60,
-    });
-    for (const n of [1, 2, 3, 4]) await bus.publish({ topic: 'compaction', data: { n } });
-    await endpoint.untilReceived(3, 5_000);
-
+  onTestFinished(async () => {
     await bus.close();
-
-    expect(endpoint.received).toHaveLength(3);
-    expect(bus.deadLetters()).toEqual([]);
+    await endpoint.close();
   });
+  return { bus, endpoint };
+}
+
+test('the in-process bus doubles its back-off up to the maximum, and gives up after eight pushes', async () => {
+  const { bus, endpoint } = await start(() => 500, {
+    minBackoffSeconds: 0.02,
+    maxBackoffSeconds: 0.08,
+  });
+
+  await bus.publish({ topic: 'compaction', data: {} });
+  await bus.idle();
+
+  const times = endpoint.received.map(({ atMs }) => atMs);
+  const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
+  [20, 40, 80, 80, 80, 80, 80].forEach((leastMs, index) => {
+    expect(gaps[index]).toBeGreaterThan(leastMs - 2);
+  });
+  expect(Math.min(...gaps.slice(3))).toBeLessThan(160);
+  expect(bus.deadLetters()).toMatchObject([{ subscription, deliveryAttempts: 8 }]);
+});
+
+test('closing the in-process bus ends pushes, queued events and back-offs without dead letters', async () => {
+  const { bus, endpoint } = await start((_push, index) => (index === 0 ? 500 : null), {
+    minBackoffSeconds: 60,
+  });
+  for (const n of [1, 2, 3, 4]) await bus.publish({ topic: 'compaction', data: { n } });
+  await endpoint.untilReceived(3, 5_000);
+
+  await bus.close();
+
+  expect(endpoint.received).toHaveLength(3);
+  expect(bus.deadLetters()).toEqual([]);
 });

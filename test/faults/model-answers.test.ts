@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { storedConversation, startFaultStack, textsOf } from '../support/processes/fault-stack.ts';
 
@@ -99,63 +99,61 @@ test.each<{ name: string; fault: Fault }>([
   expect(await stack.transcript(id)).toHaveLength(2);
 });
 
-describe('an answer of the model', () => {
-  test('an answer cut at MAX_TOKENS is reported as length and used in the next prompt', async () => {
+test('an answer cut at MAX_TOKENS is reported as length and used in the next prompt', async () => {
+  const id = randomUUID();
+  stack.fakeGemini.queueFaults({ kind: 'maxTokens' });
+
+  const sent = await stack.send(id, QUESTION);
+  await stack.send(id, 'Go on.');
+
+  const [, answer] = await stack.transcript(id);
+  expect(answer).toMatchObject({ finishReason: 'length', state: 'done', inContext: true });
+  expect(stack.lastPromptTexts()).toEqual([QUESTION, sent.text, 'Go on.']);
+});
+
+test.each<{ name: string; fault: Fault }>([
+  { name: 'SAFETY half-way', fault: { kind: 'safety', afterEvents: 1 } },
+  { name: 'a blocked prompt', fault: { kind: 'blockedPrompt', reason: 'SAFETY' } },
+])(
+  'an answer refused for $name is reported as content-filter and stays out of later turns',
+  async ({ fault }) => {
     const id = randomUUID();
-    stack.fakeGemini.queueFaults({ kind: 'maxTokens' });
+    await stack.send(id, 'Good morning.');
+    stack.fakeGemini.queueFaults(fault);
 
     const sent = await stack.send(id, QUESTION);
-    await stack.send(id, 'Go on.');
+    const next = await stack.send(id, 'Good evening.');
 
-    const [, answer] = await stack.transcript(id);
-    expect(answer).toMatchObject({ finishReason: 'length', state: 'done', inContext: true });
-    expect(stack.lastPromptTexts()).toEqual([QUESTION, sent.text, 'Go on.']);
-  });
-
-  test.each<{ name: string; fault: Fault }>([
-    { name: 'SAFETY half-way', fault: { kind: 'safety', afterEvents: 1 } },
-    { name: 'a blocked prompt', fault: { kind: 'blockedPrompt', reason: 'SAFETY' } },
-  ])(
-    'an answer refused for $name is reported as content-filter and stays out of later turns',
-    async ({ fault }) => {
-      const id = randomUUID();
-      await stack.send(id, 'Good morning.');
-      stack.fakeGemini.queueFaults(fault);
-
-      const sent = await stack.send(id, QUESTION);
-      const next = await stack.send(id, 'Good evening.');
-
-      const refused = (await stack.transcript(id)).find(({ seq }) => seq === 2);
-      expect(sent.http).toBe(200);
-      expect(refused).toMatchObject({ inContext: false });
-      expect(next.http).toBe(200);
-      expect(stack.lastPromptTexts().join('\n')).not.toContain('7731');
-      expect(stack.lastPromptTexts()[0]).toBe('Good morning.');
-    },
-  );
-
-  test('an answer without usageMetadata is estimated, and the next report corrects it', async () => {
-    const id = randomUUID();
-    stack.fakeGemini.queueFaults({ kind: 'missingUsage' });
-
-    await stack.send(id, QUESTION);
-    const estimated = (await storedConversation(stack.store, id)).context;
-    await stack.send(id, 'Good evening.');
-
-    expect(estimated).toMatchObject({ source: 'estimated' });
-    expect(estimated.tokens).toBeGreaterThan(10);
-    expect((await storedConversation(stack.store, id)).context.source).toBe('reported');
-  });
-
-  test('an answer with a malformed function call keeps its text and no half call', async () => {
-    const id = randomUUID();
-    stack.fakeGemini.queueFaults({ kind: 'malformedFunctionCall', afterEvents: 1 });
-
-    const sent = await stack.send(id, QUESTION);
-    await stack.send(id, 'Go on.');
-
+    const refused = (await stack.transcript(id)).find(({ seq }) => seq === 2);
     expect(sent.http).toBe(200);
-    expect(stack.lastPromptTexts()).toEqual([QUESTION, sent.text, 'Go on.']);
-    expect(JSON.stringify(stack.lastPrompt())).not.toContain('functionCall');
-  });
+    expect(refused).toMatchObject({ inContext: false });
+    expect(next.http).toBe(200);
+    expect(stack.lastPromptTexts().join('\n')).not.toContain('7731');
+    expect(stack.lastPromptTexts()[0]).toBe('Good morning.');
+  },
+);
+
+test('an answer without usageMetadata is estimated, and the next report corrects it', async () => {
+  const id = randomUUID();
+  stack.fakeGemini.queueFaults({ kind: 'missingUsage' });
+
+  await stack.send(id, QUESTION);
+  const estimated = (await storedConversation(stack.store, id)).context;
+  await stack.send(id, 'Good evening.');
+
+  expect(estimated).toMatchObject({ source: 'estimated' });
+  expect(estimated.tokens).toBeGreaterThan(10);
+  expect((await storedConversation(stack.store, id)).context.source).toBe('reported');
+});
+
+test('an answer with a malformed function call keeps its text and no half call', async () => {
+  const id = randomUUID();
+  stack.fakeGemini.queueFaults({ kind: 'malformedFunctionCall', afterEvents: 1 });
+
+  const sent = await stack.send(id, QUESTION);
+  await stack.send(id, 'Go on.');
+
+  expect(sent.http).toBe(200);
+  expect(stack.lastPromptTexts()).toEqual([QUESTION, sent.text, 'Go on.']);
+  expect(JSON.stringify(stack.lastPrompt())).not.toContain('functionCall');
 });

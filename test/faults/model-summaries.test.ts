@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import {
@@ -109,40 +109,38 @@ test.each(failures)(
   },
 );
 
-describe('a token counter that', () => {
-  test('a token counter that is down delays nothing: sizes are estimated and the swap is made', async () => {
-    const id = await due();
-    stack.fakeGemini.queueFaults(counterDown);
+test('a token counter that is down delays nothing: sizes are estimated and the swap is made', async () => {
+  const id = await due();
+  stack.fakeGemini.queueFaults(counterDown);
 
-    const sent = await stack.send(id, 'Good evening.');
-    const asked = stack.fakeGemini.journal().map(({ operation }) => operation);
-    const result = await stack.compact(id);
+  const sent = await stack.send(id, 'Good evening.');
+  const asked = stack.fakeGemini.journal().map(({ operation }) => operation);
+  const result = await stack.compact(id);
 
-    const { history } = await see(stack.store, id);
-    expect(sent).toMatchObject({ http: 200 });
-    // A send never counts.
-    expect(asked).toEqual(['streamGenerateContent']);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(history?.report['tokensSource']).toBe('estimated');
+  const { history } = await see(stack.store, id);
+  expect(sent).toMatchObject({ http: 200 });
+  // A send never counts.
+  expect(asked).toEqual(['streamGenerateContent']);
+  expect(result).toMatchObject({ state: 'COMPACTED' });
+  expect(history?.report['tokensSource']).toBe('estimated');
+});
+
+test('a token counter that hangs is abandoned after ten seconds', async () => {
+  const counting = Promise.withResolvers<void>();
+  const model = createScriptedModel({
+    answers: [snapshotAnswer()],
+    count: () => {
+      counting.resolve();
+      return new Promise(() => undefined);
+    },
   });
+  const bench = compactionBench({ model });
+  const id = await buildDue(bench);
 
-  test('a token counter that hangs is abandoned after ten seconds', async () => {
-    const counting = Promise.withResolvers<void>();
-    const model = createScriptedModel({
-      answers: [snapshotAnswer()],
-      count: () => {
-        counting.resolve();
-        return new Promise(() => undefined);
-      },
-    });
-    const bench = compactionBench({ model });
-    const id = await buildDue(bench);
+  const running = compactOnce(bench, id);
+  await counting.promise;
+  bench.clock.advance(10_000);
 
-    const running = compactOnce(bench, id);
-    await counting.promise;
-    bench.clock.advance(10_000);
-
-    expect(await running).toMatchObject({ state: 'COMPACTED' });
-    expect((await see(bench.store, id)).history?.report['tokensSource']).toBe('estimated');
-  });
+  expect(await running).toMatchObject({ state: 'COMPACTED' });
+  expect((await see(bench.store, id)).history?.report['tokensSource']).toBe('estimated');
 });

@@ -9,7 +9,7 @@ import { hasFunctionResponse, type Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { brokenPairs } from '#test/support/tools/broken-pairs.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
 
@@ -97,60 +97,58 @@ function planOf(generated: readonly GeneratedTurn[], summariserWindowTokens: num
   return { turns, context, plan };
 }
 
-describe('a history of any nesting of calls and responses', () => {
-  test('a history is split before user text and never between a call and its response', () => {
-    fc.assert(
-      fc.property(
-        generatedTurns,
-        fc.double({ min: 0.01, max: 0.99, noNaN: true }),
-        (turns, fraction) => {
-          const contents = turns.flatMap(({ user, contents: answer }) => [user, ...answer]);
+test('a history is split before user text and never between a call and its response', () => {
+  fc.assert(
+    fc.property(
+      generatedTurns,
+      fc.double({ min: 0.01, max: 0.99, noNaN: true }),
+      (turns, fraction) => {
+        const contents = turns.flatMap(({ user, contents: answer }) => [user, ...answer]);
 
-          const split = findSplitPoint(contents, fraction);
+        const split = findSplitPoint(contents, fraction);
 
-          const first = contents[split];
-          expect(first === undefined || !hasFunctionResponse(first)).toBe(true);
-          expect(first === undefined || first.role === 'user').toBe(true);
-        },
-      ),
-      { numRuns: searchCases(10_000) },
-    );
-  }, 120_000);
+        const first = contents[split];
+        expect(first === undefined || !hasFunctionResponse(first)).toBe(true);
+        expect(first === undefined || first.role === 'user').toBe(true);
+      },
+    ),
+    { numRuns: searchCases(10_000) },
+  );
+}, 120_000);
 
-  test('a history is folded without gap or overlap, whatever window the summariser has', () => {
-    fc.assert(
-      fc.property(generatedTurns, fc.integer({ min: 1_000, max: 100_000 }), (generated, window) => {
-        const { turns, plan } = planOf(generated, window);
-        if (plan.kind !== 'fold') return;
+test('a history is folded without gap or overlap, whatever window the summariser has', () => {
+  fc.assert(
+    fc.property(generatedTurns, fc.integer({ min: 1_000, max: 100_000 }), (generated, window) => {
+      const { turns, plan } = planOf(generated, window);
+      if (plan.kind !== 'fold') return;
 
-        const folded = plan.folded.map(({ seq }) => seq);
-        const kept = plan.storedTail.map(({ seq }) => seq);
-        // A turn that is folded inside stands on both sides.
-        const shared = plan.coveredThrough.contentIndex > 0 ? 1 : 0;
-        expect([...folded, ...kept.slice(shared)]).toEqual(turns.map(({ seq }) => seq));
-        const answers = [...plan.folded, ...plan.tail].flatMap(({ contents }) => contents);
-        expect(answers).toEqual(turns.flatMap(({ contents }) => contents));
-        expect(kept.length).toBeGreaterThan(0);
-      }),
-      { numRuns: searchCases(2_000) },
-    );
-  }, 120_000);
+      const folded = plan.folded.map(({ seq }) => seq);
+      const kept = plan.storedTail.map(({ seq }) => seq);
+      // A turn that is folded inside stands on both sides.
+      const shared = plan.coveredThrough.contentIndex > 0 ? 1 : 0;
+      expect([...folded, ...kept.slice(shared)]).toEqual(turns.map(({ seq }) => seq));
+      const answers = [...plan.folded, ...plan.tail].flatMap(({ contents }) => contents);
+      expect(answers).toEqual(turns.flatMap(({ contents }) => contents));
+      expect(kept.length).toBeGreaterThan(0);
+    }),
+    { numRuns: searchCases(2_000) },
+  );
+}, 120_000);
 
-  test('model and summariser receive every call with its response', () => {
-    fc.assert(
-      fc.property(generatedTurns, (generated) => {
-        const { context, plan } = planOf(generated, 100_000);
-        if (plan.kind !== 'fold') return;
+test('model and summariser receive every call with its response', () => {
+  fc.assert(
+    fc.property(generatedTurns, (generated) => {
+      const { context, plan } = planOf(generated, 100_000);
+      if (plan.kind !== 'fold') return;
 
-        const after = assembleContext({
-          ...context,
-          history: { snapshotText: 'Before that: nothing.' },
-          coveredThrough: plan.coveredThrough,
-          turns: plan.storedTail,
-        }).map(({ content }) => content);
-        for (const contents of [after, plan.contents]) expect(brokenPairs(contents)).toEqual([]);
-      }),
-      { numRuns: searchCases(2_000) },
-    );
-  }, 120_000);
-});
+      const after = assembleContext({
+        ...context,
+        history: { snapshotText: 'Before that: nothing.' },
+        coveredThrough: plan.coveredThrough,
+        turns: plan.storedTail,
+      }).map(({ content }) => content);
+      for (const contents of [after, plan.contents]) expect(brokenPairs(contents)).toEqual([]);
+    }),
+    { numRuns: searchCases(2_000) },
+  );
+}, 120_000);

@@ -19,7 +19,7 @@ import {
 } from '#test/support/compaction/compacted-conversation.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 const uid = 'alice';
 /** A turn that the snapshot does not cover. */
@@ -98,36 +98,34 @@ async function expectErased(world: World): Promise<void> {
   expect(await world.store.get([turnPath(conversationId, 1)])).toEqual([undefined]);
 }
 
-describe('a turn', () => {
-  test.each<[string, string, Value]>([
-    ['whose answer is no JSON', 'answerJson', '[{'],
-    ['whose message is a number', 'userJson', 5],
-    ['with more pieces than a process could read', 'answerPieces', 1e15],
-  ])('a turn %s is shown as such, and the conversation goes on', async (_, name, value) => {
-    const world = await worldWith(turnPath(conversationId, SEQ), name, value);
+test.each<[string, string, Value]>([
+  ['whose answer is no JSON', 'answerJson', '[{'],
+  ['whose message is a number', 'userJson', 5],
+  ['with more pieces than a process could read', 'answerPieces', 1e15],
+])('a turn %s is shown as such, and the conversation goes on', async (_, name, value) => {
+  const world = await worldWith(turnPath(conversationId, SEQ), name, value);
 
-    const { status, text } = await call(world, 'GET', `${path}/messages?pageSize=100`);
-    const context = await call(world, 'GET', `${path}/context`);
+  const { status, text } = await call(world, 'GET', `${path}/messages?pageSize=100`);
+  const context = await call(world, 'GET', `${path}/context`);
 
-    expect(status).toBe(200);
-    expect(text).toContain(`"unreadable":"${name} `);
-    expect(context.text).not.toContain(`"seq":${SEQ},`);
-    expect(world.logged).toContainEqual(expect.stringMatching(`turn_unreadable.*${name}`));
-    await expectInUse(world);
-    expect(await storedAt(world, turnPath(conversationId, SEQ), name)).toBe(value);
-  });
+  expect(status).toBe(200);
+  expect(text).toContain(`"unreadable":"${name} `);
+  expect(context.text).not.toContain(`"seq":${SEQ},`);
+  expect(world.logged).toContainEqual(expect.stringMatching(`turn_unreadable.*${name}`));
+  await expectInUse(world);
+  expect(await storedAt(world, turnPath(conversationId, SEQ), name)).toBe(value);
+});
 
-  test('a turn that cannot be read is folded with the others', async () => {
-    const world = await worldWith(turnPath(conversationId, SEQ), 'userJson', '?');
-    for (let turn = 0; turn < 4; turn++) await send(world, 'The mast is blue. '.repeat(700));
+test('a turn that cannot be read is folded with the others', async () => {
+  const world = await worldWith(turnPath(conversationId, SEQ), 'userJson', '?');
+  for (let turn = 0; turn < 4; turn++) await send(world, 'The mast is blue. '.repeat(700));
 
-    const outcome = await compact(world);
+  const outcome = await compact(world);
 
-    const conversation = await readConversation(world.store, conversationId);
-    expect(outcome).toMatchObject({ state: 'COMPACTED' });
-    expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(SEQ);
-    await expectInUse(world);
-  });
+  const conversation = await readConversation(world.store, conversationId);
+  expect(outcome).toMatchObject({ state: 'COMPACTED' });
+  expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(SEQ);
+  await expectInUse(world);
 });
 
 test('an id whose guard cannot be read is told as taken, once and for all', async () => {

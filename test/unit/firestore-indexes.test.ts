@@ -8,7 +8,7 @@ import type { DocumentFields, Value, Write } from '#shared/ports/ports.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 /*
@@ -158,51 +158,43 @@ function pathsOfContent(value: Value | DocumentFields | undefined, path: string)
   );
 }
 
-describe('the exemptions from indexing', () => {
-  test('no field in which a turn or a compaction stores content is indexed', () => {
-    const content = writes.flatMap((write) =>
-      write.op === 'delete'
-        ? []
-        : pathsOfContent(write.fields, '').map((field) => ({
-            collectionGroup: write.path.split('/').at(-2) ?? '',
-            field,
-          })),
-    );
+test('no field in which a turn or a compaction stores content is indexed', () => {
+  const content = writes.flatMap((write) =>
+    write.op === 'delete'
+      ? []
+      : pathsOfContent(write.fields, '').map((field) => ({
+          collectionGroup: write.path.split('/').at(-2) ?? '',
+          field,
+        })),
+  );
 
-    const groups = new Set(content.map(({ collectionGroup }) => collectionGroup));
-    expect([...groups].toSorted()).toEqual([
-      'conversations',
-      'histories',
-      'inbox',
-      'parts',
-      'turns',
-    ]);
-    expect(content.filter((one) => !isExempt(one.collectionGroup, one.field))).toEqual([]);
-  });
+  const groups = new Set(content.map(({ collectionGroup }) => collectionGroup));
+  expect([...groups].toSorted()).toEqual(['conversations', 'histories', 'inbox', 'parts', 'turns']);
+  expect(content.filter((one) => !isExempt(one.collectionGroup, one.field))).toEqual([]);
+});
 
-  test.each([
-    ['chunks', 'framesJson'],
-    ['turns', 'feedback.comment'],
-    ['ratings', 'comment'],
-    ['devices', 'token'],
-    ['memory', 'notes'],
-    ['config', 'notes'],
-  ])('%s.%s is not indexed', (collectionGroup, field) => {
-    expect(isExempt(collectionGroup, field)).toBe(true);
-  });
+test.each([
+  ['chunks', 'framesJson'],
+  ['turns', 'feedback.comment'],
+  ['ratings', 'comment'],
+  ['devices', 'token'],
+  ['memory', 'notes'],
+  ['config', 'notes'],
+])('%s.%s is not indexed', (collectionGroup, field) => {
+  expect(isExempt(collectionGroup, field)).toBe(true);
+});
 
-  // A conversation's own expireTime is the sweep's: below it stand documents that no policy takes along.
-  test.each([
-    ['records of used App Check tokens', 'appCheckTokens'],
-    ['frames of a stream', 'chunks'],
-    ['entries of conversations that are gone', 'inbox'],
-    ['the figures of a user’s day', 'usage'],
-    ['the sums of a day', 'shards'],
-    ['notes of files that nobody sent', 'uploads'],
-    ['records of guests who were taken over', 'claims'],
-  ])('S20: firestore.indexes.json lets expired %s be deleted', (_, collectionGroup) => {
-    const expiry = { collectionGroup, fieldPath: 'expireTime', indexes: [], ttl: true };
+// A conversation's own expireTime is the sweep's: below it stand documents that no policy takes along.
+test.each([
+  ['records of used App Check tokens', 'appCheckTokens'],
+  ['frames of a stream', 'chunks'],
+  ['entries of conversations that are gone', 'inbox'],
+  ['the figures of a user’s day', 'usage'],
+  ['the sums of a day', 'shards'],
+  ['notes of files that nobody sent', 'uploads'],
+  ['records of guests who were taken over', 'claims'],
+])('S20: firestore.indexes.json lets expired %s be deleted', (_, collectionGroup) => {
+  const expiry = { collectionGroup, fieldPath: 'expireTime', indexes: [], ttl: true };
 
-    expect(fieldOverrides).toContainEqual(expiry);
-  });
+  expect(fieldOverrides).toContainEqual(expiry);
 });

@@ -2,7 +2,7 @@ import { resolveImports, type ScopedNote } from '#shared/memory/imports.ts';
 import { touchedBy } from '#shared/memory/select-memory.ts';
 import { readAppNotes } from '#shared/memory/note.ts';
 import { appNoteOf, noteOf } from '#test/support/notes.ts';
-import { expect, test, describe } from 'vitest';
+import { expect, test } from 'vitest';
 
 const user = (id: string, imports: string[] = []) => noteOf(1, { id, imports });
 const app = (id: string, imports: string[] = []) => appNoteOf(id, { imports });
@@ -25,79 +25,77 @@ function resolve(
 const chain = (length: number) =>
   Array.from({ length }, (_, i) => user(`n${i}`, i + 1 < length ? [`n${i + 1}`] : []));
 
-describe('imports', () => {
-  test.each([
-    {
-      what: 'nothing is imported',
-      roots: ['a'],
-      notes: { user: [user('a'), user('b')] },
-      loaded: ['user/a'],
-    },
-    {
-      what: 'a note of the user brings one of the user and one of the app',
-      roots: ['a'],
-      notes: { user: [user('a', ['b', 'x']), user('b')], app: [app('x')] },
-      loaded: ['user/a', 'user/b', 'app/x'],
-    },
-    {
-      what: 'the user’s own note comes before one of the app with the same id',
-      roots: ['a'],
-      notes: { user: [user('a', ['x']), user('x')], app: [app('x')] },
-      loaded: ['user/a', 'user/x'],
-    },
-    {
-      what: 'a shorter way leads to what is too far by a longer one',
-      roots: ['n0', 'short'],
-      notes: { user: [...chain(7), user('short', ['n6'])] },
-      loaded: [
-        'user/n0',
-        'user/short',
-        'user/n1',
-        'user/n6',
-        'user/n2',
-        'user/n3',
-        'user/n4',
-        'user/n5',
-      ],
-    },
-  ])('imports are complete when $what', ({ roots, notes, loaded }) => {
-    expect(resolve(roots, notes).loaded.toSorted()).toEqual(loaded.toSorted());
-  });
+test.each([
+  {
+    what: 'nothing is imported',
+    roots: ['a'],
+    notes: { user: [user('a'), user('b')] },
+    loaded: ['user/a'],
+  },
+  {
+    what: 'a note of the user brings one of the user and one of the app',
+    roots: ['a'],
+    notes: { user: [user('a', ['b', 'x']), user('b')], app: [app('x')] },
+    loaded: ['user/a', 'user/b', 'app/x'],
+  },
+  {
+    what: 'the user’s own note comes before one of the app with the same id',
+    roots: ['a'],
+    notes: { user: [user('a', ['x']), user('x')], app: [app('x')] },
+    loaded: ['user/a', 'user/x'],
+  },
+  {
+    what: 'a shorter way leads to what is too far by a longer one',
+    roots: ['n0', 'short'],
+    notes: { user: [...chain(7), user('short', ['n6'])] },
+    loaded: [
+      'user/n0',
+      'user/short',
+      'user/n1',
+      'user/n6',
+      'user/n2',
+      'user/n3',
+      'user/n4',
+      'user/n5',
+    ],
+  },
+])('imports are complete when $what', ({ roots, notes, loaded }) => {
+  expect(resolve(roots, notes).loaded.toSorted()).toEqual(loaded.toSorted());
+});
 
-  test.each([
-    {
-      what: 'nobody has',
-      roots: ['a'],
-      notes: { user: [user('a', ['gone'])] },
-      leftOut: [{ id: 'gone', by: 'a', reason: 'unknown' }],
-    },
-    {
-      what: 'a note of the app wants of the user',
-      roots: ['x'],
-      notes: { app: [app('x', ['a'])], user: [user('a')] },
-      leftOut: [{ id: 'a', by: 'x', reason: 'unknown' }],
-    },
-    {
-      what: 'a note wants of itself',
-      roots: ['a'],
-      notes: { user: [user('a', ['a'])] },
-      leftOut: [{ id: 'a', by: 'a', reason: 'cycle' }],
-    },
-    {
-      what: 'lead back',
-      roots: ['a'],
-      notes: { user: [user('a', ['b']), user('b', ['c']), user('c', ['a'])] },
-      leftOut: [{ id: 'a', by: 'c', reason: 'cycle' }],
-    },
-    {
-      what: 'are six steps away',
-      roots: ['n0'],
-      notes: { user: chain(7) },
-      leftOut: [{ id: 'n6', by: 'n5', reason: 'tooDeep' }],
-    },
-  ])('imports that $what are left out and reported', ({ roots, notes, leftOut }) => {
-    expect(resolve(roots, notes).leftOut).toEqual(leftOut);
-  });
+test.each([
+  {
+    what: 'nobody has',
+    roots: ['a'],
+    notes: { user: [user('a', ['gone'])] },
+    leftOut: [{ id: 'gone', by: 'a', reason: 'unknown' }],
+  },
+  {
+    what: 'a note of the app wants of the user',
+    roots: ['x'],
+    notes: { app: [app('x', ['a'])], user: [user('a')] },
+    leftOut: [{ id: 'a', by: 'x', reason: 'unknown' }],
+  },
+  {
+    what: 'a note wants of itself',
+    roots: ['a'],
+    notes: { user: [user('a', ['a'])] },
+    leftOut: [{ id: 'a', by: 'a', reason: 'cycle' }],
+  },
+  {
+    what: 'lead back',
+    roots: ['a'],
+    notes: { user: [user('a', ['b']), user('b', ['c']), user('c', ['a'])] },
+    leftOut: [{ id: 'a', by: 'c', reason: 'cycle' }],
+  },
+  {
+    what: 'are six steps away',
+    roots: ['n0'],
+    notes: { user: chain(7) },
+    leftOut: [{ id: 'n6', by: 'n5', reason: 'tooDeep' }],
+  },
+])('imports that $what are left out and reported', ({ roots, notes, leftOut }) => {
+  expect(resolve(roots, notes).leftOut).toEqual(leftOut);
 });
 
 const many = (length: number) => Array.from({ length }, (_, i) => ({ id: `a${i}`, text: 'x' }));
@@ -129,32 +127,30 @@ test.each([
   },
 );
 
-describe('a topic', () => {
-  test.each([
-    ['flights', 'Which flight is the cheapest?'],
-    ['flight', 'Compare two flights for me.'],
-    ['FLIGHTS', 'any flights today'],
-    ['meal plan', 'Plan my meals for the week.'],
-    ['café', 'Find a cafe near me'],
-    ['여행', '다음 달 여행계획을 세워줘'],
-    ['出張', '来週の出張について'],
-    ['饮食', '请记住我的饮食习惯'],
-    ['コーヒーメーカー', '新しいコーヒーメーカーを買う'],
-    ['ＡＢＣ', 'abc'],
-  ])('a topic: %s is touched by "%s"', (topic, message) => {
-    expect(touchedBy(message)(topic)).toBe(true);
-  });
+test.each([
+  ['flights', 'Which flight is the cheapest?'],
+  ['flight', 'Compare two flights for me.'],
+  ['FLIGHTS', 'any flights today'],
+  ['meal plan', 'Plan my meals for the week.'],
+  ['café', 'Find a cafe near me'],
+  ['여행', '다음 달 여행계획을 세워줘'],
+  ['出張', '来週の出張について'],
+  ['饮食', '请记住我的饮食习惯'],
+  ['コーヒーメーカー', '新しいコーヒーメーカーを買う'],
+  ['ＡＢＣ', 'abc'],
+])('a topic: %s is touched by "%s"', (topic, message) => {
+  expect(touchedBy(message)(topic)).toBe(true);
+});
 
-  test.each([
-    ['flights', 'Which train is the cheapest?'],
-    ['art', 'Start the article.'],
-    ['meal plan', 'Plan my week.'],
-    ['여행', '오늘 날씨 어때?'],
-    ['コーヒーメーカー', 'コーヒーをください'],
-    ['', 'anything'],
-    ['!?', 'anything!?'],
-    ['flights', ''],
-  ])('a topic: %s is not touched by "%s"', (topic, message) => {
-    expect(touchedBy(message)(topic)).toBe(false);
-  });
+test.each([
+  ['flights', 'Which train is the cheapest?'],
+  ['art', 'Start the article.'],
+  ['meal plan', 'Plan my week.'],
+  ['여행', '오늘 날씨 어때?'],
+  ['コーヒーメーカー', 'コーヒーをください'],
+  ['', 'anything'],
+  ['!?', 'anything!?'],
+  ['flights', ''],
+])('a topic: %s is not touched by "%s"', (topic, message) => {
+  expect(touchedBy(message)(topic)).toBe(false);
 });

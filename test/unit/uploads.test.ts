@@ -6,32 +6,28 @@ import { describe, expect, test } from 'vitest';
 
 const lines = (count: number, text = 'a line') => Array.from({ length: count }, () => text);
 
-describe('a text file for a model', () => {
-  test('a text file for a model loses lines behind the 2,000th and says so', () => {
-    const cut = cutTextFile(lines(4_345).join('\n')).split('\n');
+test('a text file for a model loses lines behind the 2,000th and says so', () => {
+  const cut = cutTextFile(lines(4_345).join('\n')).split('\n');
 
-    expect(cut).toHaveLength(2_001);
-    expect(cut.at(-1)).toBe(
-      '[2,345 of 4,345 lines are missing here: the file is cut after line 2,000]',
-    );
-  });
+  expect(cut).toHaveLength(2_001);
+  expect(cut.at(-1)).toBe(
+    '[2,345 of 4,345 lines are missing here: the file is cut after line 2,000]',
+  );
+});
 
-  test('a text file for a model loses the end of a long line and says so', () => {
-    const cut = cutTextFile(`short\n${'x'.repeat(5_000)}\nafter`);
+test('a text file for a model loses the end of a long line and says so', () => {
+  const cut = cutTextFile(`short\n${'x'.repeat(5_000)}\nafter`);
 
-    expect(cut).toBe(
-      `short\n${'x'.repeat(2_000)} [3,000 of 5,000 characters of this line are missing]\nafter`,
-    );
-  });
+  expect(cut).toBe(
+    `short\n${'x'.repeat(2_000)} [3,000 of 5,000 characters of this line are missing]\nafter`,
+  );
+});
 
-  test('a text file for a model has at most 200,000 characters and names omitted lines', () => {
-    const cut = cutTextFile(lines(1_500, 'z'.repeat(999)).join('\n'));
+test('a text file for a model has at most 200,000 characters and names omitted lines', () => {
+  const cut = cutTextFile(lines(1_500, 'z'.repeat(999)).join('\n'));
 
-    expect(cut.length).toBeLessThan(200_200);
-    expect(cut).toContain(
-      '[1,300 of 1,500 lines are missing here: the file is cut after line 200]',
-    );
-  });
+  expect(cut.length).toBeLessThan(200_200);
+  expect(cut).toContain('[1,300 of 1,500 lines are missing here: the file is cut after line 200]');
 });
 
 const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -51,15 +47,13 @@ const samples: [mimeType: string, beginning: string][] = [
   ['audio/flac', 'fLaC\0'],
 ];
 
-describe('the first bytes of a file', () => {
-  test.each(samples)('the first bytes of %s are recognised', (mimeType, beginning) => {
-    expect(looksLike(mimeType, bytesOf(beginning))).toBe(true);
-  });
+test.each(samples)('the first bytes of %s are recognised', (mimeType, beginning) => {
+  expect(looksLike(mimeType, bytesOf(beginning))).toBe(true);
+});
 
-  test('the first bytes of a text are no binary ones', () => {
-    expect(looksLike('text/plain', bytesOf('hello'))).toBe(true);
-    expect(looksLike('text/plain', bytesOf('MZ\0\0'))).toBe(false);
-  });
+test('the first bytes of a text are no binary ones', () => {
+  expect(looksLike('text/plain', bytesOf('hello'))).toBe(true);
+  expect(looksLike('text/plain', bytesOf('MZ\0\0'))).toBe(false);
 });
 
 test.each([

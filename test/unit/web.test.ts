@@ -12,7 +12,7 @@ import {
 } from '#web/state/wire-log.ts';
 import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import { expect, test, afterEach, describe } from 'vitest';
+import { expect, test, afterEach } from 'vitest';
 
 function memoryStorage(entries: Record<string, string> = {}) {
   const stored = new Map(Object.entries(entries));
@@ -69,63 +69,61 @@ async function startSignIn(known: readonly string[] = []) {
   return { calls, firebase: { apiKey: 'web-key', authUrl: url, tokenUrl: url } };
 }
 
-describe('a guest', () => {
-  test('a guest is signed in once for parallel calls, and remembered by the refresh token', async () => {
-    const { calls, firebase } = await startSignIn();
-    const storage = memoryStorage();
-    const token = guestTokens({ firebase, storage, fetch, now: () => 0 });
+test('a guest is signed in once for parallel calls, and remembered by the refresh token', async () => {
+  const { calls, firebase } = await startSignIn();
+  const storage = memoryStorage();
+  const token = guestTokens({ firebase, storage, fetch, now: () => 0 });
 
-    const tokens = await Promise.all([token(false), token(false)]);
+  const tokens = await Promise.all([token(false), token(false)]);
 
-    expect(tokens).toEqual([tokenOf(1), tokenOf(1)]);
-    expect(calls).toEqual(['/v1/accounts:signUp web-key']);
-    expect(storage.getItem('recap.refreshToken')).toBe('refresh-1');
-  });
+  expect(tokens).toEqual([tokenOf(1), tokenOf(1)]);
+  expect(calls).toEqual(['/v1/accounts:signUp web-key']);
+  expect(storage.getItem('recap.refreshToken')).toBe('refresh-1');
+});
 
-  test('a guest whose refresh token is refused is a new user', async () => {
-    const { calls, firebase } = await startSignIn();
-    const storage = memoryStorage({ 'recap.refreshToken': 'revoked' });
-    const token = guestTokens({ firebase, storage, fetch, now: () => 0 });
+test('a guest whose refresh token is refused is a new user', async () => {
+  const { calls, firebase } = await startSignIn();
+  const storage = memoryStorage({ 'recap.refreshToken': 'revoked' });
+  const token = guestTokens({ firebase, storage, fetch, now: () => 0 });
 
-    expect(await token(false)).toBe(tokenOf(2));
-    expect(calls).toEqual(['/v1/token web-key', '/v1/accounts:signUp web-key']);
-  });
+  expect(await token(false)).toBe(tokenOf(2));
+  expect(calls).toEqual(['/v1/token web-key', '/v1/accounts:signUp web-key']);
+});
 
-  test('a guest gets another token before the hour is over', async () => {
-    const { firebase } = await startSignIn(['refresh-1']);
-    const clock = { now: 0 };
-    const storage = memoryStorage();
-    const token = guestTokens({ firebase, storage, fetch, now: () => clock.now });
-    await token(false);
+test('a guest gets another token before the hour is over', async () => {
+  const { firebase } = await startSignIn(['refresh-1']);
+  const clock = { now: 0 };
+  const storage = memoryStorage();
+  const token = guestTokens({ firebase, storage, fetch, now: () => clock.now });
+  await token(false);
 
-    clock.now = 3_590_000;
+  clock.now = 3_590_000;
 
-    expect(await token(false)).toBe(tokenOf(2));
-  });
+  expect(await token(false)).toBe(tokenOf(2));
+});
 
-  test('a guest who comes back is known without a network', async () => {
-    const { firebase } = await startSignIn();
-    const storage = memoryStorage();
-    const first = await createSession({ chatUrl: '', firebase }, storage, () => undefined);
-    const dead = { ...firebase, tokenUrl: 'http://127.0.0.1:1' };
+test('a guest who comes back is known without a network', async () => {
+  const { firebase } = await startSignIn();
+  const storage = memoryStorage();
+  const first = await createSession({ chatUrl: '', firebase }, storage, () => undefined);
+  const dead = { ...firebase, tokenUrl: 'http://127.0.0.1:1' };
 
-    const second = await createSession({ chatUrl: '', firebase: dead }, storage, () => undefined);
+  const second = await createSession({ chatUrl: '', firebase: dead }, storage, () => undefined);
 
-    expect([first.uid, second.uid]).toEqual(['guest-1', 'guest-1']);
-    await expect(second.token(false)).rejects.toThrow('fetch failed');
-  });
+  expect([first.uid, second.uid]).toEqual(['guest-1', 'guest-1']);
+  await expect(second.token(false)).rejects.toThrow('fetch failed');
+});
 
-  test('a page whose guest is no longer known begins anew as another one', async () => {
-    const { firebase } = await startSignIn();
-    const storage = memoryStorage();
-    const restarts: (string | null)[] = [];
-    const restart = () => restarts.push(storage.getItem('recap.uid'));
-    const session = await createSession({ chatUrl: '', firebase }, storage, restart);
+test('a page whose guest is no longer known begins anew as another one', async () => {
+  const { firebase } = await startSignIn();
+  const storage = memoryStorage();
+  const restarts: (string | null)[] = [];
+  const restart = () => restarts.push(storage.getItem('recap.uid'));
+  const session = await createSession({ chatUrl: '', firebase }, storage, restart);
 
-    await expect(session.token(true)).rejects.toThrow('another guest');
+  await expect(session.token(true)).rejects.toThrow('another guest');
 
-    expect(restarts).toEqual(['guest-3']);
-  });
+  expect(restarts).toEqual(['guest-3']);
 });
 
 /** A message of a conversation as the client shows it. */

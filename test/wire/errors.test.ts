@@ -194,47 +194,45 @@ const linkIn = (error: { details: { '@type': string; links?: { url: string }[] }
 
 const data = { conversationId: randomUUID(), message: { id: 'no uuid', parts: [] } };
 
-describe('the link of an error', () => {
-  test.each<[string, Mistake]>([
-    ['our own wire', { method: 'GET', path: conversation }],
-    ['a request without a sign-in', { method: 'GET', path: conversation, headers: {} }],
-    ['the façade for the AI SDK', { path: '/v1/ai-sdk/chat', body: { id: 'c', messages: [] } }],
-    ['the façade for OpenAI’s clients', { path: '/v1/openai/chat/completions', body: {} }],
-    ['a callable', { path: '/callable/chat', body: { data } }],
-    ['an unknown path', { method: 'GET', path: '/v2/nothing' }],
-  ])('an error of %s links to an explanation that needs no sign-in', async (_, request) => {
-    const error = errorIn(await send(request));
-    const { origin, pathname } = linkIn(error);
+test.each<[string, Mistake]>([
+  ['our own wire', { method: 'GET', path: conversation }],
+  ['a request without a sign-in', { method: 'GET', path: conversation, headers: {} }],
+  ['the façade for the AI SDK', { path: '/v1/ai-sdk/chat', body: { id: 'c', messages: [] } }],
+  ['the façade for OpenAI’s clients', { path: '/v1/openai/chat/completions', body: {} }],
+  ['a callable', { path: '/callable/chat', body: { data } }],
+  ['an unknown path', { method: 'GET', path: '/v2/nothing' }],
+])('an error of %s links to an explanation that needs no sign-in', async (_, request) => {
+  const error = errorIn(await send(request));
+  const { origin, pathname } = linkIn(error);
 
-    const page = await app.call({ method: 'GET', path: pathname, uid: undefined });
+  const page = await app.call({ method: 'GET', path: pathname, uid: undefined });
 
-    expect([origin, page.status]).toEqual(['http://recap.test', 200]);
-    expect(JSON.parse(page.text)).toMatchObject({
-      reason: error.details[0].reason,
-      meaning: expect.stringMatching(/\w/),
-    });
+  expect([origin, page.status]).toEqual(['http://recap.test', 200]);
+  expect(JSON.parse(page.text)).toMatchObject({
+    reason: error.details[0].reason,
+    meaning: expect.stringMatching(/\w/),
   });
+});
 
-  test.each([
-    [{}, { 'x-forwarded-proto': 'https' }, 'https://recap.test'],
-    [{ PUBLIC_URL: 'https://chat.example.com/api/' }, {}, 'https://chat.example.com/api'],
-  ])('a link leads where clients reach the service: %o, %o', async (settings, headers, base) => {
-    const deployed = createWireApp({}, settings);
+test.each([
+  [{}, { 'x-forwarded-proto': 'https' }, 'https://recap.test'],
+  [{ PUBLIC_URL: 'https://chat.example.com/api/' }, {}, 'https://chat.example.com/api'],
+])('a link leads where clients reach the service: %o, %o', async (settings, headers, base) => {
+  const deployed = createWireApp({}, settings);
 
-    const answer = await deployed.call({ method: 'GET', path: conversation, uid, headers });
+  const answer = await deployed.call({ method: 'GET', path: conversation, uid, headers });
 
-    expect(linkIn(errorIn(answer)).href).toBe(`${base}/v1/errors/CONVERSATION_NOT_FOUND`);
-  });
+  expect(linkIn(errorIn(answer)).href).toBe(`${base}/v1/errors/CONVERSATION_NOT_FOUND`);
+});
 
-  test('every reason that an error may have is explained, and no other', async () => {
-    const all = await app.call({ method: 'GET', path: '/v1/errors', uid: undefined });
-    const none = await app.call({ method: 'GET', path: '/v1/errors/NOT_A_REASON', uid });
+test('every reason that an error may have is explained, and no other', async () => {
+  const all = await app.call({ method: 'GET', path: '/v1/errors', uid: undefined });
+  const none = await app.call({ method: 'GET', path: '/v1/errors/NOT_A_REASON', uid });
 
-    const reasons = JSON.parse(all.text).reasons.map(({ reason }: { reason: string }) => reason);
-    expect(reasons).toEqual(Object.keys(errorReasons).toSorted());
-    expect(none.status).toBe(404);
-    expect(none.text).toContain('GET /v1/errors lists all of them');
-  });
+  const reasons = JSON.parse(all.text).reasons.map(({ reason }: { reason: string }) => reason);
+  expect(reasons).toEqual(Object.keys(errorReasons).toSorted());
+  expect(none.status).toBe(404);
+  expect(none.text).toContain('GET /v1/errors lists all of them');
 });
 
 describe('a model that somebody names', () => {

@@ -31,116 +31,110 @@ const send = (server: Server, options: Parameters<Server['call']>[1] = {}, id = 
     ...options,
   });
 
-describe('a refusal', () => {
-  test('S4: a user who exhausts their limit is refused with a retry time, hindering nobody', async () => {
-    const capMicros = 10_000;
-    const server = await serverWith({ USER_DAILY_USD: String(capMicros / 1_000_000) });
-    let turns = 0;
-    let refused = await send(server);
-    for (; turns < 60 && refused.status === 200; turns++) refused = await send(server);
+test('S4: a user who exhausts their limit is refused with a retry time, hindering nobody', async () => {
+  const capMicros = 10_000;
+  const server = await serverWith({ USER_DAILY_USD: String(capMicros / 1_000_000) });
+  let turns = 0;
+  let refused = await send(server);
+  for (; turns < 60 && refused.status === 200; turns++) refused = await send(server);
 
-    const error = await errorOf(refused);
-    expect(error).toMatchObject({ http: 429, reason: 'USER_DAILY_USD' });
-    expect(error.metadata).toMatchObject({ limit: String(capMicros) });
-    const waitMs = Number(refused.headers.get('retry-after')) * 1_000;
-    expect(Date.now() + waitMs).toBeGreaterThanOrEqual(
-      Date.parse(error.metadata.resetTime) - 1_000,
-    );
-    const day = toDay(new Date());
-    const { costMicros } = await usageOf(server.dependencies.store, { uid: 'alice', day });
-    expect(costMicros).toBe(turns * TURN_MICROS);
-    expect(costMicros).toBeGreaterThan(capMicros - TURN_MICROS);
-    expect(costMicros).toBeLessThanOrEqual(capMicros + TURN_MICROS);
-    expect((await send(server, { uid: 'bob' })).status).toBe(200);
-  });
-
-  test.each([
-    ['USER_DAILY_MESSAGES', ['USER_DAILY_MESSAGES', '1'], ['messagesPerDay', '43200', 'true']],
-    ['USER_DAILY_TOKENS', ['USER_DAILY_TOKENS', '800'], ['tokensPerDay', '43200', 'true']],
-    ['USER_RPM', ['USER_REQUESTS_PER_MINUTE', '1'], ['requestsPerMinute', '60', undefined]],
-  ] as const)(
-    'a quota refusal for %s says what is used and when to retry',
-    async (reason, [variable, value], [quota, after, final]) => {
-      const clock = createManualClock(new Date('2026-01-02T12:00:00.000Z'));
-      const caller = { uid: 'alice', tier: 'signedIn', signedInAt: clock.now() } as const;
-      const idTokens = { verify: () => Promise.resolve(caller) };
-      const limited = await serverWith({ [variable]: value }, { clock, idTokens });
-      expect((await send(limited)).status).toBe(200);
-
-      const refused = await send(limited);
-
-      expect(refused.headers.get('retry-after')).toBe(after);
-      expect(refused.headers.get('x-should-retry')).toBe(final === 'true' ? 'false' : null);
-      const error = await errorOf(refused);
-      expect(error).toMatchObject({ http: 429, status: 'RESOURCE_EXHAUSTED', reason });
-      expect(error.metadata).toMatchObject({
-        quota,
-        limit: expect.stringMatching(/^\d+$/),
-        used: expect.stringMatching(/^\d+$/),
-        resetTime: expect.stringMatching(/^2026-01-0[23]T/),
-      });
-      expect(error.metadata.final).toBe(final);
-      expect(error.text).toContain(`"retryDelay":"${after}s"`);
-    },
-  );
-
-  test('a requested compaction is refused too when no quota is left', async () => {
-    const server = await serverWith({ USER_DAILY_USD: '0.0006' });
-    const id = randomUUID();
-    await send(server, {}, id);
-    await server.dependencies.store.commit([
-      {
-        op: 'update',
-        path: `quotas/alice/usage/${toDay(new Date())}`,
-        fields: { costMicros: 600 },
-        guard: { exists: true },
-      },
-    ]);
-
-    const asked = await server.call(`/v1/conversations/${id}:compact`, { body: {} });
-
-    expect(await errorOf(asked)).toMatchObject({ http: 429, reason: 'USER_DAILY_USD' });
-  });
+  const error = await errorOf(refused);
+  expect(error).toMatchObject({ http: 429, reason: 'USER_DAILY_USD' });
+  expect(error.metadata).toMatchObject({ limit: String(capMicros) });
+  const waitMs = Number(refused.headers.get('retry-after')) * 1_000;
+  expect(Date.now() + waitMs).toBeGreaterThanOrEqual(Date.parse(error.metadata.resetTime) - 1_000);
+  const day = toDay(new Date());
+  const { costMicros } = await usageOf(server.dependencies.store, { uid: 'alice', day });
+  expect(costMicros).toBe(turns * TURN_MICROS);
+  expect(costMicros).toBeGreaterThan(capMicros - TURN_MICROS);
+  expect(costMicros).toBeLessThanOrEqual(capMicros + TURN_MICROS);
+  expect((await send(server, { uid: 'bob' })).status).toBe(200);
 });
 
-describe('one who hoards streams', () => {
-  test('S7: a user has a limited number of open streams, and another when one closes', async () => {
-    const { model, answerAll } = heldStreamer();
-    const server = await serverWith({ STREAMS_PER_USER: '3' }, { model });
-    const id = randomUUID();
-    const leave = new AbortController();
-    const first = await send(server, { headers: SSE }, id);
-    const stream = (signal?: AbortSignal) =>
-      server.call(`/v1/conversations/${id}/stream`, { headers: SSE, ...(signal && { signal }) });
-    const leaving = await stream(leave.signal);
+test.each([
+  ['USER_DAILY_MESSAGES', ['USER_DAILY_MESSAGES', '1'], ['messagesPerDay', '43200', 'true']],
+  ['USER_DAILY_TOKENS', ['USER_DAILY_TOKENS', '800'], ['tokensPerDay', '43200', 'true']],
+  ['USER_RPM', ['USER_REQUESTS_PER_MINUTE', '1'], ['requestsPerMinute', '60', undefined]],
+] as const)(
+  'a quota refusal for %s says what is used and when to retry',
+  async (reason, [variable, value], [quota, after, final]) => {
+    const clock = createManualClock(new Date('2026-01-02T12:00:00.000Z'));
+    const caller = { uid: 'alice', tier: 'signedIn', signedInAt: clock.now() } as const;
+    const idTokens = { verify: () => Promise.resolve(caller) };
+    const limited = await serverWith({ [variable]: value }, { clock, idTokens });
+    expect((await send(limited)).status).toBe(200);
 
-    const others = await Promise.all(Array.from({ length: 50 }, () => stream()));
+    const refused = await send(limited);
 
-    expect([first.status, leaving.status]).toEqual([200, 200]);
-    expect(others.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(others.filter(({ status }) => status === 429)).toHaveLength(49);
-    leave.abort();
-    await eventually('a free place', async () => {
-      const again = await stream();
-      if (again.status === 200) return again;
-      expect(await errorOf(again)).toMatchObject({ reason: 'USER_STREAMS' });
-      return undefined;
+    expect(refused.headers.get('retry-after')).toBe(after);
+    expect(refused.headers.get('x-should-retry')).toBe(final === 'true' ? 'false' : null);
+    const error = await errorOf(refused);
+    expect(error).toMatchObject({ http: 429, status: 'RESOURCE_EXHAUSTED', reason });
+    expect(error.metadata).toMatchObject({
+      quota,
+      limit: expect.stringMatching(/^\d+$/),
+      used: expect.stringMatching(/^\d+$/),
+      resetTime: expect.stringMatching(/^2026-01-0[23]T/),
     });
-    answerAll();
+    expect(error.metadata.final).toBe(final);
+    expect(error.text).toContain(`"retryDelay":"${after}s"`);
+  },
+);
+
+test('a requested compaction is refused too when no quota is left', async () => {
+  const server = await serverWith({ USER_DAILY_USD: '0.0006' });
+  const id = randomUUID();
+  await send(server, {}, id);
+  await server.dependencies.store.commit([
+    {
+      op: 'update',
+      path: `quotas/alice/usage/${toDay(new Date())}`,
+      fields: { costMicros: 600 },
+      guard: { exists: true },
+    },
+  ]);
+
+  const asked = await server.call(`/v1/conversations/${id}:compact`, { body: {} });
+
+  expect(await errorOf(asked)).toMatchObject({ http: 429, reason: 'USER_DAILY_USD' });
+});
+
+test('S7: a user has a limited number of open streams, and another when one closes', async () => {
+  const { model, answerAll } = heldStreamer();
+  const server = await serverWith({ STREAMS_PER_USER: '3' }, { model });
+  const id = randomUUID();
+  const leave = new AbortController();
+  const first = await send(server, { headers: SSE }, id);
+  const stream = (signal?: AbortSignal) =>
+    server.call(`/v1/conversations/${id}/stream`, { headers: SSE, ...(signal && { signal }) });
+  const leaving = await stream(leave.signal);
+
+  const others = await Promise.all(Array.from({ length: 50 }, () => stream()));
+
+  expect([first.status, leaving.status]).toEqual([200, 200]);
+  expect(others.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(others.filter(({ status }) => status === 429)).toHaveLength(49);
+  leave.abort();
+  await eventually('a free place', async () => {
+    const again = await stream();
+    if (again.status === 200) return again;
+    expect(await errorOf(again)).toMatchObject({ reason: 'USER_STREAMS' });
+    return undefined;
   });
+  answerAll();
+});
 
-  test('S7: a stream over the limit is refused before its turn begins, and takes nothing of another user’s', async () => {
-    const { model, answerAll } = heldStreamer();
-    const server = await serverWith({ STREAMS_PER_USER: '1' }, { model });
-    expect((await send(server, { headers: SSE })).status).toBe(200);
-    const other = randomUUID();
+test('S7: a stream over the limit is refused before its turn begins, and takes nothing of another user’s', async () => {
+  const { model, answerAll } = heldStreamer();
+  const server = await serverWith({ STREAMS_PER_USER: '1' }, { model });
+  expect((await send(server, { headers: SSE })).status).toBe(200);
+  const other = randomUUID();
 
-    expect((await send(server, { headers: SSE }, other)).status).toBe(429);
+  expect((await send(server, { headers: SSE }, other)).status).toBe(429);
 
-    expect((await server.call(`/v1/conversations/${other}`)).status).toBe(404);
-    expect((await send(server, { headers: SSE, uid: 'bob' })).status).toBe(200);
-    answerAll();
-  });
+  expect((await server.call(`/v1/conversations/${other}`)).status).toBe(404);
+  expect((await send(server, { headers: SSE, uid: 'bob' })).status).toBe(200);
+  answerAll();
 });
 
 describe('one who calls without end', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { putFeedback } from '#functions/chat/features/ratings.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -46,48 +46,46 @@ const shown = async (path: string) => {
   return messages.find(({ role }) => role === 'model')?.feedback;
 };
 
-describe('feedback on an answer', () => {
-  test('feedback is given, shown in transcript and export, replaced and removed', async () => {
-    const { path } = await answered();
-    const feedback = { rating: 'down', reason: 'wrong', comment: '틀렸어요' };
+test('feedback is given, shown in transcript and export, replaced and removed', async () => {
+  const { path } = await answered();
+  const feedback = { rating: 'down', reason: 'wrong', comment: '틀렸어요' };
 
-    const given = await readAs(feedbackResponse, await give(path, feedback));
+  const given = await readAs(feedbackResponse, await give(path, feedback));
 
-    expect(given).toMatchObject(feedback);
-    expect(await shown(path)).toEqual(given);
-    const lines = (await (await chat.call(`${path}:export`)).text()).trim().split('\n');
-    expect(exportLineResponse.parse(JSON.parse(lines.at(-1) ?? ''))).toMatchObject({ feedback });
-    await give(path, { rating: 'up' });
-    const replaced = await shown(path);
-    expect(replaced).toEqual({ rating: 'up', at: replaced?.at });
-    expect((await take(path)).status).toBe(204);
-    expect(await shown(path)).toBeUndefined();
-  });
+  expect(given).toMatchObject(feedback);
+  expect(await shown(path)).toEqual(given);
+  const lines = (await (await chat.call(`${path}:export`)).text()).trim().split('\n');
+  expect(exportLineResponse.parse(JSON.parse(lines.at(-1) ?? ''))).toMatchObject({ feedback });
+  await give(path, { rating: 'up' });
+  const replaced = await shown(path);
+  expect(replaced).toEqual({ rating: 'up', at: replaced?.at });
+  expect((await take(path)).status).toBe(204);
+  expect(await shown(path)).toBeUndefined();
+});
 
-  test('feedback on a question, a missing or a deleted answer is refused', async () => {
-    const { path, questionId } = await answered();
+test('feedback on a question, a missing or a deleted answer is refused', async () => {
+  const { path, questionId } = await answered();
 
-    const question = await give(path, { rating: 'up' }, questionId);
-    expect(await errorOf(question)).toMatchObject({ http: 400, reason: 'NOT_AN_ANSWER' });
-    const none = await give(path, { rating: 'up' }, 'm_2');
-    expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'MESSAGE_NOT_FOUND' });
-    await chat.call(`${path}/messages/m_1`, { method: 'DELETE' });
-    const deleted = await give(path, { rating: 'up' });
-    expect(await errorOf(deleted)).toMatchObject({ http: 404, reason: 'MESSAGE_NOT_FOUND' });
-  });
+  const question = await give(path, { rating: 'up' }, questionId);
+  expect(await errorOf(question)).toMatchObject({ http: 400, reason: 'NOT_AN_ANSWER' });
+  const none = await give(path, { rating: 'up' }, 'm_2');
+  expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'MESSAGE_NOT_FOUND' });
+  await chat.call(`${path}/messages/m_1`, { method: 'DELETE' });
+  const deleted = await give(path, { rating: 'up' });
+  expect(await errorOf(deleted)).toMatchObject({ http: 404, reason: 'MESSAGE_NOT_FOUND' });
+});
 
-  test('erasing an answer erases its feedback', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    const target = { caller: owner, conversationId, messageId: 'm_1' };
-    const feedback = { rating: 'down', comment: `Not ${CANARY}` } as const;
-    await putFeedback(world.chat, { ...target, feedback });
-    expect(await canaries(world)).toContainEqual(expect.stringMatching(/turns\/0+1$/));
+test('erasing an answer erases its feedback', async () => {
+  const world = lifecycle();
+  const conversationId = await shortConversation(world);
+  const target = { caller: owner, conversationId, messageId: 'm_1' };
+  const feedback = { rating: 'down', comment: `Not ${CANARY}` } as const;
+  await putFeedback(world.chat, { ...target, feedback });
+  expect(await canaries(world)).toContainEqual(expect.stringMatching(/turns\/0+1$/));
 
-    await deleteMessage(world.chat, target);
+  await deleteMessage(world.chat, target);
 
-    expect(await canaries(world)).not.toContainEqual(expect.stringMatching(/turns\/0+1$/));
-  });
+  expect(await canaries(world)).not.toContainEqual(expect.stringMatching(/turns\/0+1$/));
 });
 
 /** A conversation of alice that was compacted twice. */
@@ -100,38 +98,36 @@ async function compactedTwice() {
 const rate = (path: string, body: unknown, generation = 1) =>
   chat.call(`${path}/compactions/${generation}:rate`, { body });
 
-describe('rating a compaction', () => {
-  test('a compaction’s rating is shown with it, alone and in the list, and may change', async () => {
-    const path = await compactedTwice();
+test('a compaction’s rating is shown with it, alone and in the list, and may change', async () => {
+  const path = await compactedTwice();
 
-    await rate(path, { score: 2, comment: 'It forgot my name.' });
-    const rating = await readAs(ratingResponse, await rate(path, { score: 4 }));
+  await rate(path, { score: 2, comment: 'It forgot my name.' });
+  const rating = await readAs(ratingResponse, await rate(path, { score: 4 }));
 
-    expect(rating).toEqual({ score: 4, at: rating.at });
-    const one = await chat.call(`${path}/compactions/1`);
-    expect((await readAs(compactionRecordResponse, one)).rating).toEqual(rating);
-    const all = await readAs(compactionListResponse, await chat.call(`${path}/compactions`));
-    expect(all.compactions.map((each) => each.rating?.score)).toEqual([undefined, 4]);
-  });
+  expect(rating).toEqual({ score: 4, at: rating.at });
+  const one = await chat.call(`${path}/compactions/1`);
+  expect((await readAs(compactionRecordResponse, one)).rating).toEqual(rating);
+  const all = await readAs(compactionListResponse, await chat.call(`${path}/compactions`));
+  expect(all.compactions.map((each) => each.rating?.score)).toEqual([undefined, 4]);
+});
 
-  test('rating a compaction logs the score without the comment, and keeps the ETag', async () => {
-    const path = await compactedTwice();
-    const etag = async () => (await chat.call(path)).headers.get('etag');
-    const before = await etag();
+test('rating a compaction logs the score without the comment, and keeps the ETag', async () => {
+  const path = await compactedTwice();
+  const etag = async () => (await chat.call(path)).headers.get('etag');
+  const before = await etag();
 
-    await rate(path, { score: 3, comment: CANARY });
+  await rate(path, { score: 3, comment: CANARY });
 
-    const line = chat.logs.findLast(({ event }) => event === 'compaction_rated');
-    expect(line?.fields).toMatchObject({ generation: 1, score: 3, strategy: 'gemini-cli' });
-    expect(JSON.stringify(chat.logs)).not.toContain(CANARY);
-    expect(await etag()).toBe(before);
-  });
+  const line = chat.logs.findLast(({ event }) => event === 'compaction_rated');
+  expect(line?.fields).toMatchObject({ generation: 1, score: 3, strategy: 'gemini-cli' });
+  expect(JSON.stringify(chat.logs)).not.toContain(CANARY);
+  expect(await etag()).toBe(before);
+});
 
-  test.each([0, 3])('rating generation %i, of which there is no compaction, is 404', async (n) => {
-    const error = await errorOf(await rate(await compactedTwice(), { score: 5 }, n));
+test.each([0, 3])('rating generation %i, of which there is no compaction, is 404', async (n) => {
+  const error = await errorOf(await rate(await compactedTwice(), { score: 5 }, n));
 
-    expect(error).toMatchObject({ http: 404 });
-  });
+  expect(error).toMatchObject({ http: 404 });
 });
 
 test.each<[what: string, body: object]>([

@@ -48,64 +48,60 @@ const remove = (more: { id?: string; sources?: number[]; quote?: string } = {}):
 const known = (more: object = {}) =>
   snapshotWith({ key_knowledge: [item('i1', 'Order 4711', more)] });
 
-describe('adding', () => {
-  test('adding gives a new item the next id and the day of its first turn', () => {
-    const { snapshot, made } = apply(snapshotWith({}, { nextId: 8 }), [
-      add({ sources: [2, 1, 2] }),
-    ]);
+test('adding gives a new item the next id and the day of its first turn', () => {
+  const { snapshot, made } = apply(snapshotWith({}, { nextId: 8 }), [add({ sources: [2, 1, 2] })]);
 
-    expect(snapshot).toMatchObject({ nextId: 9, archive: [] });
-    expect(snapshot.sections['key_knowledge']).toEqual([
-      item('i8', 'Order 4711', { sources: [1, 2], at: '2026-11-01' }),
-    ]);
-    expect([...made]).toEqual(['i8']);
-  });
+  expect(snapshot).toMatchObject({ nextId: 9, archive: [] });
+  expect(snapshot.sections['key_knowledge']).toEqual([
+    item('i8', 'Order 4711', { sources: [1, 2], at: '2026-11-01' }),
+  ]);
+  expect([...made]).toEqual(['i8']);
+});
 
-  test.each(['order 4711.', ' ORDER  4711 ', 'Ｏｒｄｅｒ 4711！'])(
-    'adding merges the sources of %j into the item that states it',
-    (text) => {
-      const { snapshot } = apply(known(), [add({ text, sources: [2] })]);
+test.each(['order 4711.', ' ORDER  4711 ', 'Ｏｒｄｅｒ 4711！'])(
+  'adding merges the sources of %j into the item that states it',
+  (text) => {
+    const { snapshot } = apply(known(), [add({ text, sources: [2] })]);
 
-      expect(snapshot).toEqual(known({ sources: [1, 2] }));
-    },
-  );
+    expect(snapshot).toEqual(known({ sources: [1, 2] }));
+  },
+);
 
-  test('adding a goal archives the old one', () => {
-    const goal = item('i1', 'Find a flat');
+test('adding a goal archives the old one', () => {
+  const goal = item('i1', 'Find a flat');
 
-    const { snapshot } = apply(snapshotWith({ overall_goal: [goal] }), [
-      add({ section: 'overall_goal', text: 'Move in' }),
-    ]);
+  const { snapshot } = apply(snapshotWith({ overall_goal: [goal] }), [
+    add({ section: 'overall_goal', text: 'Move in' }),
+  ]);
 
-    expect(snapshot.sections['overall_goal']).toMatchObject([
-      { id: 'i2', text: 'Move in', supersedes: 'i1' },
-    ]);
-    expect(snapshot.archive).toEqual([{ ...goal, section: 'overall_goal' }]);
-  });
+  expect(snapshot.sections['overall_goal']).toMatchObject([
+    { id: 'i2', text: 'Move in', supersedes: 'i1' },
+  ]);
+  expect(snapshot.archive).toEqual([{ ...goal, section: 'overall_goal' }]);
+});
 
-  test.each([
-    ['the same turn', [1], []],
-    ['a later turn', [2], ['i2']],
-  ])('adding what the archive has from %s', (_which, sources, ids) => {
-    const archived = { ...item('i1', 'Order 4711'), section: 'key_knowledge' };
+test.each([
+  ['the same turn', [1], []],
+  ['a later turn', [2], ['i2']],
+])('adding what the archive has from %s', (_which, sources, ids) => {
+  const archived = { ...item('i1', 'Order 4711'), section: 'key_knowledge' };
 
-    const { snapshot } = apply(snapshotWith({}, { archive: [archived], nextId: 2 }), [
-      add({ sources }),
-    ]);
+  const { snapshot } = apply(snapshotWith({}, { archive: [archived], nextId: 2 }), [
+    add({ sources }),
+  ]);
 
-    expect((snapshot.sections['key_knowledge'] ?? []).map(({ id }) => id)).toEqual(ids);
-    expect(snapshot.archive).toEqual([archived]);
-  });
+  expect((snapshot.sections['key_knowledge'] ?? []).map(({ id }) => id)).toEqual(ids);
+  expect(snapshot.archive).toEqual([archived]);
+});
 
-  test.each([
-    ['halves of a sign', 'a \ud800 b', 'a \ufffd b'],
-    ['marks of ours', `Order 4711${UNSAID_MARK}`, 'Order 4711'],
-    ['labels of ours', 'Tool: User: order 4711', 'order 4711'],
-  ])('adding keeps %s out of a text', (_what, text, stored) => {
-    const { snapshot } = apply(snapshotWith({}), [add({ text })]);
+test.each([
+  ['halves of a sign', 'a \ud800 b', 'a \ufffd b'],
+  ['marks of ours', `Order 4711${UNSAID_MARK}`, 'Order 4711'],
+  ['labels of ours', 'Tool: User: order 4711', 'order 4711'],
+])('adding keeps %s out of a text', (_what, text, stored) => {
+  const { snapshot } = apply(snapshotWith({}), [add({ text })]);
 
-    expect(snapshot.sections['key_knowledge']).toMatchObject([{ text: stored }]);
-  });
+  expect(snapshot.sections['key_knowledge']).toMatchObject([{ text: stored }]);
 });
 
 describe('changing', () => {
@@ -169,23 +165,21 @@ describe('changing', () => {
   });
 });
 
-describe('removing', () => {
-  test('a removed item is told, with its old words', () => {
-    const { snapshot, removed } = apply(known(), [update(), remove()]);
+test('a removed item is told, with its old words', () => {
+  const { snapshot, removed } = apply(known(), [update(), remove()]);
 
-    expect(snapshotTexts(snapshot)).toEqual([]);
-    expect(removed).toEqual([
-      { text: 'Order 4711 has arrived', reason: 'over' },
-      { text: 'Order 4711', reason: 'over' },
-    ]);
-  });
+  expect(snapshotTexts(snapshot)).toEqual([]);
+  expect(removed).toEqual([
+    { text: 'Order 4711 has arrived', reason: 'over' },
+    { text: 'Order 4711', reason: 'over' },
+  ]);
+});
 
-  test.each([[[]], [[77]]])('an item that is removed citing %j goes to the archive', (sources) => {
-    const { snapshot, removed } = apply(known(), [remove({ sources })]);
+test.each([[[]], [[77]]])('an item that is removed citing %j goes to the archive', (sources) => {
+  const { snapshot, removed } = apply(known(), [remove({ sources })]);
 
-    expect(snapshot.archive).toMatchObject([{ id: 'i1', text: 'Order 4711' }]);
-    expect(removed).toEqual([]);
-  });
+  expect(snapshot.archive).toMatchObject([{ id: 'i1', text: 'Order 4711' }]);
+  expect(removed).toEqual([]);
 });
 
 test.each<[string, Operation]>([

@@ -2,7 +2,7 @@ import { inProfile } from '#shared/compaction/prompt.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
 import { item } from '#test/support/compaction/engine-samples.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const coding: Snapshot = {
   ...emptySnapshot('coding'),
@@ -15,15 +15,13 @@ const coding: Snapshot = {
   nextId: 5,
 };
 
-describe('a snapshot whose conversation changes its profile', () => {
-  test('changing the profile keeps every item, in a section of the new profile', () => {
-    const changed = inProfile(coding, 'assistant');
+test('changing the profile keeps every item, in a section of the new profile', () => {
+  const changed = inProfile(coding, 'assistant');
 
-    expect(changed.sections).toEqual({
-      active_constraints: [item('i1', 'Never push.')],
-      artifacts: [item('i2', 'Wrote a.ts.'), item('i3', 'b.ts is gone.')],
-    });
-    expect(changed.archive).toEqual([{ ...item('i4', 'Read c.ts.'), section: 'artifacts' }]);
-    expect(snapshotTexts(changed)).toEqual(snapshotTexts(coding));
+  expect(changed.sections).toEqual({
+    active_constraints: [item('i1', 'Never push.')],
+    artifacts: [item('i2', 'Wrote a.ts.'), item('i3', 'b.ts is gone.')],
   });
+  expect(changed.archive).toEqual([{ ...item('i4', 'Read c.ts.'), section: 'artifacts' }]);
+  expect(snapshotTexts(changed)).toEqual(snapshotTexts(coding));
 });

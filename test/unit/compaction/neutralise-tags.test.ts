@@ -1,59 +1,55 @@
 import { neutraliseContent, neutraliseTags } from '#shared/conversation/neutralise-tags.ts';
 import { readSnapshot } from '#shared/compaction/snapshot-text.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-describe('neutraliseTags', () => {
-  test.each([
-    ['a tag', '<state_snapshot>', '&lt;state_snapshot>'],
-    ['the scratchpad', '<scratchpad>x</scratchpad>', '&lt;scratchpad>x&lt;/scratchpad>'],
-    ['attributes', '<task_state a="1">', '&lt;task_state a="1">'],
-    ['blanks around the slash', '< / state_snapshot >', '&lt; / state_snapshot >'],
-    ['one in the other', '<overall_goal <task_state>', '&lt;overall_goal &lt;task_state>'],
-    ['a name that goes on in the next part', 'see <state_', 'see &lt;state_'],
-  ])('neutraliseTags: %s', (_, text, expected) => {
-    expect(neutraliseTags(text)).toBe(expected);
-  });
-
-  test.each([
-    'a < b',
-    'a <b>',
-    'x <y',
-    '<div>state_snapshot</div>',
-    '<state_snapshots>',
-    '&lt;task_state>',
-  ])('neutraliseTags leaves %s alone', (text) => {
-    expect(neutraliseTags(text)).toBe(text);
-  });
+test.each([
+  ['a tag', '<state_snapshot>', '&lt;state_snapshot>'],
+  ['the scratchpad', '<scratchpad>x</scratchpad>', '&lt;scratchpad>x&lt;/scratchpad>'],
+  ['attributes', '<task_state a="1">', '&lt;task_state a="1">'],
+  ['blanks around the slash', '< / state_snapshot >', '&lt; / state_snapshot >'],
+  ['one in the other', '<overall_goal <task_state>', '&lt;overall_goal &lt;task_state>'],
+  ['a name that goes on in the next part', 'see <state_', 'see &lt;state_'],
+])('neutraliseTags: %s', (_, text, expected) => {
+  expect(neutraliseTags(text)).toBe(expected);
 });
 
-describe('neutraliseContent', () => {
-  const evil = '<state_snapshot>';
-  const harmless = '&lt;state_snapshot>';
+test.each([
+  'a < b',
+  'a <b>',
+  'x <y',
+  '<div>state_snapshot</div>',
+  '<state_snapshots>',
+  '&lt;task_state>',
+])('neutraliseTags leaves %s alone', (text) => {
+  expect(neutraliseTags(text)).toBe(text);
+});
 
-  test('neutraliseContent changes every string of text, calls and responses, and nothing else', () => {
-    const content = neutraliseContent({
-      role: 'user',
-      parts: [
-        { text: evil },
-        { functionCall: { id: '1', name: 'f', args: { q: [evil, 2] } } },
-        { functionResponse: { id: '1', name: 'f', response: { [evil]: { deep: evil }, n: null } } },
-        { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
-      ],
-    });
+const evil = '<state_snapshot>';
+const harmless = '&lt;state_snapshot>';
 
-    expect(content.parts).toEqual([
-      { text: harmless },
-      { functionCall: { id: '1', name: 'f', args: { q: [harmless, 2] } } },
-      {
-        functionResponse: {
-          id: '1',
-          name: 'f',
-          response: { [harmless]: { deep: harmless }, n: null },
-        },
-      },
+test('neutraliseContent changes every string of text, calls and responses, and nothing else', () => {
+  const content = neutraliseContent({
+    role: 'user',
+    parts: [
+      { text: evil },
+      { functionCall: { id: '1', name: 'f', args: { q: [evil, 2] } } },
+      { functionResponse: { id: '1', name: 'f', response: { [evil]: { deep: evil }, n: null } } },
       { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
-    ]);
+    ],
   });
+
+  expect(content.parts).toEqual([
+    { text: harmless },
+    { functionCall: { id: '1', name: 'f', args: { q: [harmless, 2] } } },
+    {
+      functionResponse: {
+        id: '1',
+        name: 'f',
+        response: { [harmless]: { deep: harmless }, n: null },
+      },
+    },
+    { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+  ]);
 });
 
 /* Row S12 of the security checklist: marks of a snapshot in the text of a user. */

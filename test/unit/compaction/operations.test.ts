@@ -4,42 +4,40 @@ import { joinAnswers, readAnswer, type Operation } from '#shared/compaction/oper
 const add = { op: 'add', section: 'decisions', text: 'Take the train', sources: [4] };
 const answer = (...operations: unknown[]) => JSON.stringify({ scratchpad: 'notes', operations });
 
-describe('the operations of an answer', () => {
-  test.each([
-    ['JSON', answer(add)],
-    ['JSON in a code fence', `\`\`\`json\n${answer(add)}\n\`\`\``],
-    ['a bare list', JSON.stringify([add])],
-  ])('operations are read from %s', (_, text) => {
-    expect(readAnswer(text)).toMatchObject({ ok: true, operations: [add], skipped: 0 });
-  });
+test.each([
+  ['JSON', answer(add)],
+  ['JSON in a code fence', `\`\`\`json\n${answer(add)}\n\`\`\``],
+  ['a bare list', JSON.stringify([add])],
+])('operations are read from %s', (_, text) => {
+  expect(readAnswer(text)).toMatchObject({ ok: true, operations: [add], skipped: 0 });
+});
 
-  test('unreadable operations are skipped and counted one by one', () => {
-    const read = readAnswer(answer(add, { op: 'rename', id: 'i1' }, add, { ...add, text: ' ' }));
+test('unreadable operations are skipped and counted one by one', () => {
+  const read = readAnswer(answer(add, { op: 'rename', id: 'i1' }, add, { ...add, text: ' ' }));
 
-    expect(read).toMatchObject({ ok: true, operations: [add, add], skipped: 2 });
-  });
+  expect(read).toMatchObject({ ok: true, operations: [add, add], skipped: 2 });
+});
 
-  test.each([
-    ['MOSTLY_INVALID', answer(add, 'x', 7)],
-    ['MOSTLY_INVALID', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
-    ['NOT_JSON', 'I cannot do that.'],
-    ['NOT_JSON', answer(add).slice(0, -3)],
-    ['NOT_JSON', `${answer(add)}${answer(add)}`],
-    ['NOT_JSON', '\u0000'.repeat(100)],
-    ['NOT_JSON', '<!DOCTYPE html><html><body>502</body></html>'],
-    ['NO_OPERATIONS', 'null'],
-    ['NO_OPERATIONS', '{"scratchpad":"notes"}'],
-    ['NO_OPERATIONS', '"text"'],
-    ['TOO_LONG', ' '.repeat(400_001)],
-  ])('operations are refused with %s', (problem, text) => {
-    expect(readAnswer(text)).toEqual({ ok: false, problem });
-  });
+test.each([
+  ['MOSTLY_INVALID', answer(add, 'x', 7)],
+  ['MOSTLY_INVALID', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+  ['NOT_JSON', 'I cannot do that.'],
+  ['NOT_JSON', answer(add).slice(0, -3)],
+  ['NOT_JSON', `${answer(add)}${answer(add)}`],
+  ['NOT_JSON', '\u0000'.repeat(100)],
+  ['NOT_JSON', '<!DOCTYPE html><html><body>502</body></html>'],
+  ['NO_OPERATIONS', 'null'],
+  ['NO_OPERATIONS', '{"scratchpad":"notes"}'],
+  ['NO_OPERATIONS', '"text"'],
+  ['TOO_LONG', ' '.repeat(400_001)],
+])('operations are refused with %s', (problem, text) => {
+  expect(readAnswer(text)).toEqual({ ok: false, problem });
+});
 
-  test('operations beyond the limit are skipped', () => {
-    const read = readAnswer(answer(...Array.from({ length: 510 }, () => add)));
+test('operations beyond the limit are skipped', () => {
+  const read = readAnswer(answer(...Array.from({ length: 510 }, () => add)));
 
-    expect(read).toMatchObject({ ok: true, skipped: 10 });
-  });
+  expect(read).toMatchObject({ ok: true, skipped: 10 });
 });
 
 describe('items that are added in a group', () => {
@@ -73,40 +71,36 @@ describe('items that are added in a group', () => {
   });
 });
 
-describe('the fields of an operation', () => {
-  const readOne = (fields: object) => {
-    const read = readAnswer(answer({ ...add, ...fields }));
-    return read.ok ? read.operations[0] : undefined;
-  };
+const readOne = (fields: object) => {
+  const read = readAnswer(answer({ ...add, ...fields }));
+  return read.ok ? read.operations[0] : undefined;
+};
 
-  test.each<[what: string, written: object, read: object]>([
-    ['numbers of turns as text', { sources: ['12', ' [13] '] }, { sources: [12, 13] }],
-    ['turns that are no list', { sources: 4 }, { sources: [] }],
-    ['an unknown status', { status: 'open' }, { status: undefined }],
-  ])('an operation may be written with %s', (_what, written, read) => {
-    expect(readOne(written)).toMatchObject(read);
-  });
+test.each<[what: string, written: object, read: object]>([
+  ['numbers of turns as text', { sources: ['12', ' [13] '] }, { sources: [12, 13] }],
+  ['turns that are no list', { sources: 4 }, { sources: [] }],
+  ['an unknown status', { status: 'open' }, { status: undefined }],
+])('an operation may be written with %s', (_what, written, read) => {
+  expect(readOne(written)).toMatchObject(read);
 });
 
-describe('the topics of an answer', () => {
-  const topic = { title: 'The train', from: 1, through: 4 };
-  const topicsIn = (topics: unknown) => {
-    const read = readAnswer(JSON.stringify({ operations: [], topics }));
-    return read.ok ? read.topics : read.problem;
-  };
+const topic = { title: 'The train', from: 1, through: 4 };
+const topicsIn = (topics: unknown) => {
+  const read = readAnswer(JSON.stringify({ operations: [], topics }));
+  return read.ok ? read.topics : read.problem;
+};
 
-  test.each<[what: string, topics: unknown, read: unknown]>([
-    ['are read', [topic], [topic]],
-    ['are left out one by one', [{ title: ' ', from: 1, through: 4 }, 'x', topic], [topic]],
-    ['may be missing', undefined, []],
-    [
-      'are bounded',
-      Array.from({ length: 510 }, () => topic),
-      Array.from({ length: 500 }, () => topic),
-    ],
-  ])('topics %s', (_what, topics, read) => {
-    expect(topicsIn(topics)).toEqual(read);
-  });
+test.each<[what: string, topics: unknown, read: unknown]>([
+  ['are read', [topic], [topic]],
+  ['are left out one by one', [{ title: ' ', from: 1, through: 4 }, 'x', topic], [topic]],
+  ['may be missing', undefined, []],
+  [
+    'are bounded',
+    Array.from({ length: 510 }, () => topic),
+    Array.from({ length: 500 }, () => topic),
+  ],
+])('topics %s', (_what, topics, read) => {
+  expect(topicsIn(topics)).toEqual(read);
 });
 
 describe('the answers of chunks', () => {

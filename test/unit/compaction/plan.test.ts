@@ -45,25 +45,23 @@ function foldOf(source: PlanSource) {
   return plan;
 }
 
-describe('what a compaction folds', () => {
-  test('an automatic compaction that could not save enough folds nothing and calls no model', () => {
-    const last = turn(3, { contents: [text('model', 'word '.repeat(5_000))] });
+test('an automatic compaction that could not save enough folds nothing and calls no model', () => {
+  const last = turn(3, { contents: [text('model', 'word '.repeat(5_000))] });
 
-    expect(planCompaction(sourceOf({ turns: [...turns(2), last] }))).toEqual({
-      kind: 'noop',
-      reason: 'SAVES_TOO_LITTLE',
-    });
+  expect(planCompaction(sourceOf({ turns: [...turns(2), last] }))).toEqual({
+    kind: 'noop',
+    reason: 'SAVES_TOO_LITTLE',
   });
+});
 
-  test.each([
-    ['no turn', []],
-    ['one turn', turns(1)],
-    ['turns that are all out of the context', [turn(1, { inContext: false })]],
-  ])('a compaction has nothing to fold: %s', (_, given) => {
-    expect(planCompaction(sourceOf({ turns: given }))).toEqual({
-      kind: 'noop',
-      reason: 'NOTHING_TO_FOLD',
-    });
+test.each([
+  ['no turn', []],
+  ['one turn', turns(1)],
+  ['turns that are all out of the context', [turn(1, { inContext: false })]],
+])('a compaction has nothing to fold: %s', (_, given) => {
+  expect(planCompaction(sourceOf({ turns: given }))).toEqual({
+    kind: 'noop',
+    reason: 'NOTHING_TO_FOLD',
   });
 });
 

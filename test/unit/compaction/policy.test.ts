@@ -61,26 +61,24 @@ test.each<[string, Partial<PolicyInput>, number | null, string]>([
   expect(policy.thresholdLevel).toBe(level);
 });
 
-describe('refused settings', () => {
-  test.each<[string, Partial<PolicyInput>, string]>([
-    ['fraction 0', { conversation: { thresholdFraction: 0 } }, 'thresholdFraction'],
-    ['tokens 0', { environment: { thresholdTokens: 0 } }, 'thresholdTokens'],
-    ['fraction above 1', { environment: { thresholdFraction: 1.5 } }, 'thresholdFraction'],
-    ['a tail of nothing', { environment: { tailTokens: 0 } }, 'tailTokens'],
-    ['keep everything', { conversation: { preserveFraction: 1 } }, 'preserveFraction'],
-  ])('refused settings: %s names the field', (_, input, field) => {
-    const error = refusal(input);
+test.each<[string, Partial<PolicyInput>, string]>([
+  ['fraction 0', { conversation: { thresholdFraction: 0 } }, 'thresholdFraction'],
+  ['tokens 0', { environment: { thresholdTokens: 0 } }, 'thresholdTokens'],
+  ['fraction above 1', { environment: { thresholdFraction: 1.5 } }, 'thresholdFraction'],
+  ['a tail of nothing', { environment: { tailTokens: 0 } }, 'tailTokens'],
+  ['keep everything', { conversation: { preserveFraction: 1 } }, 'preserveFraction'],
+])('refused settings: %s names the field', (_, input, field) => {
+  const error = refusal(input);
 
-    expect(error.status).toBe('INVALID_ARGUMENT');
-    expect(error.publicMessage).toContain(field);
-  });
+  expect(error.status).toBe('INVALID_ARGUMENT');
+  expect(error.publicMessage).toContain(field);
+});
 
-  test('an overhead over half of the window is refused where it is set', () => {
-    expect(() => refuseOverhead({ overheadTokens: 5_001, windowTokens: 10_000 })).toThrow(
-      expect.objectContaining({ reason: 'OVERHEAD_TOO_LARGE' }),
-    );
-    expect(() => refuseOverhead({ overheadTokens: 5_000, windowTokens: 10_000 })).not.toThrow();
-  });
+test('an overhead over half of the window is refused where it is set', () => {
+  expect(() => refuseOverhead({ overheadTokens: 5_001, windowTokens: 10_000 })).toThrow(
+    expect.objectContaining({ reason: 'OVERHEAD_TOO_LARGE' }),
+  );
+  expect(() => refuseOverhead({ overheadTokens: 5_000, windowTokens: 10_000 })).not.toThrow();
 });
 
 describe('what follows from the threshold', () => {

@@ -7,17 +7,15 @@ const room = { characters: 5_200, topics: 7 };
 const instruct = (isSearched: boolean, profile: 'assistant' | 'coding' = 'assistant') =>
   summariserInstruction({ profile, room, isSearched });
 
-describe('the instruction of the summariser', () => {
-  test.each(['assistant', 'coding'] as const)(
-    'the instruction explains every section of %s, and no other',
-    (profile) => {
-      const text = instruct(true, profile);
+test.each(['assistant', 'coding'] as const)(
+  'the instruction explains every section of %s, and no other',
+  (profile) => {
+    const text = instruct(true, profile);
 
-      const explained = [...text.matchAll(/^- ([a-z]+_\w+|decisions|artifacts): /gmu)];
-      expect(explained.map(([, name]) => name)).toEqual(modelSections(profile));
-    },
-  );
-});
+    const explained = [...text.matchAll(/^- ([a-z]+_\w+|decisions|artifacts): /gmu)];
+    expect(explained.map(([, name]) => name)).toEqual(modelSections(profile));
+  },
+);
 
 describe('the request', () => {
   test('a focus is data on one line of the request', () => {

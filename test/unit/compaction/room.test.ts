@@ -19,35 +19,31 @@ const after = (folds: number, roomCharacters?: number): Partial<Folding> => ({
   previous: snapshotWith({}, { folds, ...(roomCharacters !== undefined && { roomCharacters }) }),
 });
 
-describe('the room of a snapshot', () => {
-  test('the room grows by a quarter of the budget twice, and then stands', () => {
-    let known: number | undefined;
-    const rooms = [0, 1, 2, 3, 4, 9].map((folds) => {
-      known = roomOf(after(folds, known)).characters;
-      return known;
-    });
-
-    expect(rooms).toEqual([6_200, 7_900, 9_500, 9_500, 9_500, 9_500]);
+test('the room grows by a quarter of the budget twice, and then stands', () => {
+  let known: number | undefined;
+  const rooms = [0, 1, 2, 3, 4, 9].map((folds) => {
+    known = roomOf(after(folds, known)).characters;
+    return known;
   });
 
-  test.each([
-    ['is more where our estimate is above what the model counts', { calibration: 0.8 }, 2_500],
-    ['is less where it is below', { calibration: 1.25 }, 1_600],
-    ['is more for ideographs', { wideShare: 1 }, 3_703],
-    ['is what the model reports for ideographs', { wideShare: 1, calibration: 0.8 }, 2_500],
-  ])('the room in tokens %s', (_what, folding, tokens) => {
-    expect(roomOf(folding).roomTokens).toBeGreaterThan(tokens - 120);
-    expect(roomOf(folding).roomTokens).toBeLessThanOrEqual(tokens);
-  });
+  expect(rooms).toEqual([6_200, 7_900, 9_500, 9_500, 9_500, 9_500]);
 });
 
-describe('a context gets smaller:', () => {
-  test.each([600, 1_000, 2_000, 3_000])('a snapshot of %i tokens is less', (foldedTokens) => {
-    const { roomTokens, ceilingTokens } = roomOf({ foldedTokens });
+test.each([
+  ['is more where our estimate is above what the model counts', { calibration: 0.8 }, 2_500],
+  ['is less where it is below', { calibration: 1.25 }, 1_600],
+  ['is more for ideographs', { wideShare: 1 }, 3_703],
+  ['is what the model reports for ideographs', { wideShare: 1, calibration: 0.8 }, 2_500],
+])('the room in tokens %s', (_what, folding, tokens) => {
+  expect(roomOf(folding).roomTokens).toBeGreaterThan(tokens - 120);
+  expect(roomOf(folding).roomTokens).toBeLessThanOrEqual(tokens);
+});
 
-    expect(ceilingTokens).toBeGreaterThanOrEqual(roomTokens);
-    expect(ceilingTokens).toBeLessThanOrEqual(Math.max(300, 0.85 * foldedTokens - 250));
-  });
+test.each([600, 1_000, 2_000, 3_000])('a snapshot of %i tokens is less', (foldedTokens) => {
+  const { roomTokens, ceilingTokens } = roomOf({ foldedTokens });
+
+  expect(ceilingTokens).toBeGreaterThanOrEqual(roomTokens);
+  expect(ceilingTokens).toBeLessThanOrEqual(Math.max(300, 0.85 * foldedTokens - 250));
 });
 
 /** A line of about `tokens` estimated tokens. */

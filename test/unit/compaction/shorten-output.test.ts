@@ -66,16 +66,14 @@ describe('an output that is too long', () => {
   });
 });
 
-describe('an output that stays as it is', () => {
-  test.each([
-    ['a short one', part({ output: 'ok' })],
-    ['one of the cap', part({ output: 'a b c d '.repeat(5_000) })],
-    ['a page that was read back', part({ output: 'word '.repeat(20_000) }, 'read_blob')],
-    ['one without a response', { functionResponse: { name: 'run' } }],
-    ['words', { text: 'word '.repeat(20_000) }],
-  ])('an output stays unchanged: %s', (_, whole: Part) => {
-    expect(shorten(whole)).toBe(whole);
-  });
+test.each([
+  ['a short one', part({ output: 'ok' })],
+  ['one of the cap', part({ output: 'a b c d '.repeat(5_000) })],
+  ['a page that was read back', part({ output: 'word '.repeat(20_000) }, 'read_blob')],
+  ['one without a response', { functionResponse: { name: 'run' } }],
+  ['words', { text: 'word '.repeat(20_000) }],
+])('an output stays unchanged: %s', (_, whole: Part) => {
+  expect(shorten(whole)).toBe(whole);
 });
 
 test('no shortened output gets longer or loses half a character', () => {

@@ -6,7 +6,7 @@ import {
 } from '#shared/compaction/split-by-tail.ts';
 import { topicChanges } from '#shared/compaction/split-by-topic.ts';
 import type { Content } from '#shared/models/content.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const limits = { targetTokens: 400, capTokens: 600, turnCapTokens: 600, minimumTokens: 100 };
 
@@ -55,22 +55,20 @@ test.each<[string, SizedTurn[], number]>([
   expect(tailStart(turns, limits)).toBe(expected);
 });
 
-describe('the fold point', () => {
-  test('the fold point lies before the first turn that stays', () => {
-    expect(foldPointOfTail(turnsOf(100, 100, 100), 2, limits)).toEqual({ seq: 2, contentIndex: 0 });
-  });
+test('the fold point lies before the first turn that stays', () => {
+  expect(foldPointOfTail(turnsOf(100, 100, 100), 2, limits)).toEqual({ seq: 2, contentIndex: 0 });
+});
 
-  test('the fold point includes turns outside of the context', () => {
-    const turns = [sized(1, 100), sized(7, 100)];
+test('the fold point includes turns outside of the context', () => {
+  const turns = [sized(1, 100), sized(7, 100)];
 
-    expect(foldPointOfTail(turns, 1, limits)).toEqual({ seq: 6, contentIndex: 0 });
-  });
+  expect(foldPointOfTail(turns, 1, limits)).toEqual({ seq: 6, contentIndex: 0 });
+});
 
-  test('the fold point lies inside a newest turn that exceeds the cap', () => {
-    const turns = [sized(1, 100), { ...run(100, 500, 100), seq: 2 }];
+test('the fold point lies inside a newest turn that exceeds the cap', () => {
+  const turns = [sized(1, 100), { ...run(100, 500, 100), seq: 2 }];
 
-    expect(foldPointOfTail(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
-  });
+  expect(foldPointOfTail(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
 });
 
 const done: Content = { role: 'model', parts: [{ text: 'Done.' }] };
@@ -85,16 +83,14 @@ const response = (...names: string[]): Content => ({
 });
 const counting = { rule: 'character-class' } as const;
 
-describe('the blocks of an answer', () => {
-  test.each<[string, Content[], number[]]>([
-    ['nothing', [], []],
-    ['a text', [done], [1]],
-    ['calls with their responses, and the text', [call('f'), response('f'), done], [2, 3]],
-    ['a call that never got its response', [done, call('f'), done, done], [1, 4]],
-    ['a remark of the user', [call('f'), response('f'), remark, done], [3, 4]],
-  ])('the blocks of an answer: %s', (_, contents, ends) => {
-    expect(toBlocks(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
-  });
+test.each<[string, Content[], number[]]>([
+  ['nothing', [], []],
+  ['a text', [done], [1]],
+  ['calls with their responses, and the text', [call('f'), response('f'), done], [2, 3]],
+  ['a call that never got its response', [done, call('f'), done, done], [1, 4]],
+  ['a remark of the user', [call('f'), response('f'), remark, done], [3, 4]],
+])('the blocks of an answer: %s', (_, contents, ends) => {
+  expect(toBlocks(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
 });
 
 const start = new Date('2026-01-02T03:00:00Z').getTime();
@@ -106,10 +102,8 @@ const garden = [
   'My garden tomatoes have yellow leaves',
   'Yellow leaves on tomatoes mean too much water',
 ];
-describe('a change of topic', () => {
-  test('a topic change is found at the end of a long pause', () => {
-    const talk = garden.map((text, index) => ({ text, at: at(index < 2 ? index : 600 + index) }));
+test('a topic change is found at the end of a long pause', () => {
+  const talk = garden.map((text, index) => ({ text, at: at(index < 2 ? index : 600 + index) }));
 
-    expect(topicChanges(talk)[2]).toBe(1);
-  });
+  expect(topicChanges(talk)[2]).toBe(1);
 });

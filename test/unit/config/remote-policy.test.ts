@@ -5,7 +5,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const conversation = newConversation({
   epoch: 'epoch',
@@ -50,60 +50,58 @@ function bench() {
   };
 }
 
-describe('the remote policy', () => {
-  test('the remote policy changes within a minute, without a restart', async () => {
-    const { remote, policy, write, clock } = bench();
-    await remote.refresh();
-    await write({ thresholdTokens: 9_000 });
+test('the remote policy changes within a minute, without a restart', async () => {
+  const { remote, policy, write, clock } = bench();
+  await remote.refresh();
+  await write({ thresholdTokens: 9_000 });
 
-    clock.advance(59_999);
-    await remote.refresh();
-    const early = policy().softThresholdTokens;
-    clock.advance(1);
-    await remote.refresh();
+  clock.advance(59_999);
+  await remote.refresh();
+  const early = policy().softThresholdTokens;
+  clock.advance(1);
+  await remote.refresh();
 
-    expect([early, policy().softThresholdTokens]).toEqual([24_000, 9_000]);
+  expect([early, policy().softThresholdTokens]).toEqual([24_000, 9_000]);
+});
+
+test('the remote policy stays when the store fails, and is read again a minute later', async () => {
+  const { remote, policy, write, clock, breakStore, reads, logs } = bench();
+  await write({ thresholdTokens: 9_000 });
+  await remote.refresh();
+  breakStore();
+
+  clock.advance(60_000);
+  await remote.refresh();
+  await remote.refresh();
+
+  expect(policy().softThresholdTokens).toBe(9_000);
+  expect(reads()).toBe(2);
+  expect(logs).toEqual([{ event: 'remote_policy_not_read', fields: { error: 'Error' } }]);
+});
+
+test('the remote policy uses valid values and warns once of invalid ones', async () => {
+  const { remote, policy, write, clock, logs } = bench();
+  await write({
+    thresholdTokens: -1,
+    thresholdFraction: 'half',
+    breakerFailures: 5,
+    variants: { a: { share: 2 } },
+    learnThreshold: 'yes',
+    treshold: 3,
   });
 
-  test('the remote policy stays when the store fails, and is read again a minute later', async () => {
-    const { remote, policy, write, clock, breakStore, reads, logs } = bench();
-    await write({ thresholdTokens: 9_000 });
-    await remote.refresh();
-    breakStore();
+  await remote.refresh();
+  clock.advance(60_000);
+  await remote.refresh();
 
-    clock.advance(60_000);
-    await remote.refresh();
-    await remote.refresh();
-
-    expect(policy().softThresholdTokens).toBe(9_000);
-    expect(reads()).toBe(2);
-    expect(logs).toEqual([{ event: 'remote_policy_not_read', fields: { error: 'Error' } }]);
-  });
-
-  test('the remote policy uses valid values and warns once of invalid ones', async () => {
-    const { remote, policy, write, clock, logs } = bench();
-    await write({
-      thresholdTokens: -1,
-      thresholdFraction: 'half',
-      breakerFailures: 5,
-      variants: { a: { share: 2 } },
-      learnThreshold: 'yes',
-      treshold: 3,
-    });
-
-    await remote.refresh();
-    clock.advance(60_000);
-    await remote.refresh();
-
-    expect(policy()).toMatchObject({ breakerFailures: 5, thresholdLevel: 'default' });
-    expect(logs).toEqual([
-      {
-        event: 'remote_policy_unusable',
-        fields: {
-          fields: 'learnThreshold, thresholdFraction, thresholdTokens, treshold, variants',
-          count: 5,
-        },
+  expect(policy()).toMatchObject({ breakerFailures: 5, thresholdLevel: 'default' });
+  expect(logs).toEqual([
+    {
+      event: 'remote_policy_unusable',
+      fields: {
+        fields: 'learnThreshold, thresholdFraction, thresholdTokens, treshold, variants',
+        count: 5,
       },
-    ]);
-  });
+    },
+  ]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   findCallLoop,
   hasLooped,
@@ -36,16 +36,14 @@ test.each([
   expect(findCallLoop(rounds(letters))).toEqual(expected);
 });
 
-describe('calls of one name', () => {
-  test.each([
-    ['all the time', ['10 %', '20 %', '30 %', '40 %', '50 %']],
-    ['once', ['waiting', 'waiting', 'waiting', 'ready', 'ready']],
-    ['to and fro', ['on', 'off', 'on', 'off', 'on']],
-  ])('calls whose responses change %s are no loop: polling a state progresses', (_, responses) => {
-    const polling = [...responses.map((response) => [call('state', response)]), [call('state')]];
+test.each([
+  ['all the time', ['10 %', '20 %', '30 %', '40 %', '50 %']],
+  ['once', ['waiting', 'waiting', 'waiting', 'ready', 'ready']],
+  ['to and fro', ['on', 'off', 'on', 'off', 'on']],
+])('calls whose responses change %s are no loop: polling a state progresses', (_, responses) => {
+  const polling = [...responses.map((response) => [call('state', response)]), [call('state')]];
 
-    expect(findCallLoop(polling)).toBeUndefined();
-  });
+  expect(findCallLoop(polling)).toBeUndefined();
 });
 
 const waiting = (letters: string) => Array.from(letters, (letter) => [call(letter, 'pending')]);
@@ -62,15 +60,13 @@ test.each<[string, string[], object | undefined]>([
   expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
 });
 
-describe('a loop', () => {
-  const told = { ...call('a'), response: loopFeedback({ length: 1, times: 5 }) };
-  const once = [...rounds('aaaaa').slice(0, 4), [told]];
+const told = { ...call('a'), response: loopFeedback({ length: 1, times: 5 }) };
+const once = [...rounds('aaaaa').slice(0, 4), [told]];
 
-  test.each([
-    ['the first time', once, false],
-    ['the second time', [...once, [told]], true],
-    ['of another kind the second time', [...once, ...rounds('bbbb'), [told]], true],
-  ])('a call loop reported %s to the model ends the turn: %s', (_, all, expected) => {
-    expect(hasLooped(all)).toBe(expected);
-  });
+test.each([
+  ['the first time', once, false],
+  ['the second time', [...once, [told]], true],
+  ['of another kind the second time', [...once, ...rounds('bbbb'), [told]], true],
+])('a call loop reported %s to the model ends the turn: %s', (_, all, expected) => {
+  expect(hasLooped(all)).toBe(expected);
 });

@@ -4,7 +4,7 @@ import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/r
 import type { Content, Part } from '#shared/models/content.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 import { searchCases } from '#test/support/search-cases.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const RUNS = { numRuns: searchCases(3_000) };
 const FEWER_RUNS = { numRuns: searchCases(1_000) };
@@ -52,34 +52,32 @@ function pairsOf(contents: readonly Content[]) {
   });
 }
 
-describe('repairing any prompt', () => {
-  test('a repaired prompt has whole call pairs and characters that the strict model server accepts', () => {
-    fc.assert(
-      fc.property(brokenHistories, models, (contents, model) => {
-        const mended = repairPrompt({ model, contents }).contents;
+test('a repaired prompt has whole call pairs and characters that the strict model server accepts', () => {
+  fc.assert(
+    fc.property(brokenHistories, models, (contents, model) => {
+      const mended = repairPrompt({ model, contents }).contents;
 
-        expect(refusalOf(model, mended)).toBeUndefined();
-        for (const { calls, answers } of pairsOf(mended)) expect(answers).toEqual(calls);
-        expect(isWellFormed(mended)).toBe(true);
-        expect([mended[0]?.role, mended.at(-1)?.role]).toEqual(['user', 'user']);
-      }),
-      RUNS,
-    );
-  });
+      expect(refusalOf(model, mended)).toBeUndefined();
+      for (const { calls, answers } of pairsOf(mended)) expect(answers).toEqual(calls);
+      expect(isWellFormed(mended)).toBe(true);
+      expect([mended[0]?.role, mended.at(-1)?.role]).toEqual(['user', 'user']);
+    }),
+    RUNS,
+  );
+});
 
-  test('repairing a prompt twice changes nothing and reports nothing', () => {
-    fc.assert(
-      fc.property(brokenHistories, models, (contents, model) => {
-        const once = repairPrompt({ model, contents }).contents;
-        const twice = repairPrompt({ model, contents: once });
+test('repairing a prompt twice changes nothing and reports nothing', () => {
+  fc.assert(
+    fc.property(brokenHistories, models, (contents, model) => {
+      const once = repairPrompt({ model, contents }).contents;
+      const twice = repairPrompt({ model, contents: once });
 
-        expect(twice.repairs).toBeUndefined();
-        expect(twice.contents.every((content, index) => content === once[index])).toBe(true);
-        expect(twice.contents).toHaveLength(once.length);
-      }),
-      RUNS,
-    );
-  });
+      expect(twice.repairs).toBeUndefined();
+      expect(twice.contents.every((content, index) => content === once[index])).toBe(true);
+      expect(twice.contents).toHaveLength(once.length);
+    }),
+    RUNS,
+  );
 });
 
 test('repairing a valid prompt returns the same objects and reports nothing', () => {

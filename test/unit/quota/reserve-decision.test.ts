@@ -62,54 +62,52 @@ const decide = (limits: Partial<QuotaLimits>, usage: Partial<Usage>) =>
     now,
   });
 
-describe('a reservation', () => {
-  test.each<[string, [Partial<QuotaLimits>, Partial<Usage>], boolean]>([
-    ['is refused above the messages', [{ messagesPerDay: 3 }, { messages: 3 }], false],
-    [
-      'counts messages on their way',
-      [{ messagesPerDay: 3 }, { messages: 2, open: [reservation()] }],
-      false,
-    ],
-    ['is refused above the tokens', [{ tokensPerDay: 500 }, { tokens: 401 }], false],
-    [
-      'counts tokens on their way',
-      [{ tokensPerDay: 500 }, { tokens: 1, open: [reservation()] }],
-      false,
-    ],
-    ['takes the last cents', [{ costMicrosPerDay: 50 }, { open: [reservation()] }], true],
-    ['is refused above the cents', [{ costMicrosPerDay: 49 }, { open: [reservation()] }], false],
-    [
-      'counts what compactions cost',
-      [{ costMicrosPerDay: 50 }, { compactions: { runs: 1, tokens: 1_000, costMicros: 41 } }],
-      false,
-    ],
-    [
-      'is not held up by one compaction on its way, whatever that may cost',
-      [{ costMicrosPerDay: 50 }, { costMicros: 40, held: [held(9_000)] }],
-      true,
-    ],
-    [
-      'counts what a second one holds',
-      [{ costMicrosPerDay: 50 }, { costMicros: 40, held: [held(9_000), held(1)] }],
-      false,
-    ],
-    ['is refused above the streams', [{ streams: 1 }, { open: [reservation()] }], false],
-    ['is refused above the minute', [{ requestsPerMinute: 1 }, { begun: [later(-59_999)] }], false],
-    ['forgets the minute before', [{ requestsPerMinute: 1 }, { begun: [later(-60_000)] }], true],
-    [
-      'is not held up by what expired',
-      [{ streams: 1 }, { open: [reservation({ until: now })] }],
-      true,
-    ],
-  ])('a quota reservation: %s', (_, [limits, usage], isReserved) => {
-    expect(decide(limits, usage).kind).toBe(isReserved ? 'reserved' : 'refused');
-  });
+test.each<[string, [Partial<QuotaLimits>, Partial<Usage>], boolean]>([
+  ['is refused above the messages', [{ messagesPerDay: 3 }, { messages: 3 }], false],
+  [
+    'counts messages on their way',
+    [{ messagesPerDay: 3 }, { messages: 2, open: [reservation()] }],
+    false,
+  ],
+  ['is refused above the tokens', [{ tokensPerDay: 500 }, { tokens: 401 }], false],
+  [
+    'counts tokens on their way',
+    [{ tokensPerDay: 500 }, { tokens: 1, open: [reservation()] }],
+    false,
+  ],
+  ['takes the last cents', [{ costMicrosPerDay: 50 }, { open: [reservation()] }], true],
+  ['is refused above the cents', [{ costMicrosPerDay: 49 }, { open: [reservation()] }], false],
+  [
+    'counts what compactions cost',
+    [{ costMicrosPerDay: 50 }, { compactions: { runs: 1, tokens: 1_000, costMicros: 41 } }],
+    false,
+  ],
+  [
+    'is not held up by one compaction on its way, whatever that may cost',
+    [{ costMicrosPerDay: 50 }, { costMicros: 40, held: [held(9_000)] }],
+    true,
+  ],
+  [
+    'counts what a second one holds',
+    [{ costMicrosPerDay: 50 }, { costMicros: 40, held: [held(9_000), held(1)] }],
+    false,
+  ],
+  ['is refused above the streams', [{ streams: 1 }, { open: [reservation()] }], false],
+  ['is refused above the minute', [{ requestsPerMinute: 1 }, { begun: [later(-59_999)] }], false],
+  ['forgets the minute before', [{ requestsPerMinute: 1 }, { begun: [later(-60_000)] }], true],
+  [
+    'is not held up by what expired',
+    [{ streams: 1 }, { open: [reservation({ until: now })] }],
+    true,
+  ],
+])('a quota reservation: %s', (_, [limits, usage], isReserved) => {
+  expect(decide(limits, usage).kind).toBe(isReserved ? 'reserved' : 'refused');
+});
 
-  test('a reservation is not delayed long by entries of a clock far ahead', () => {
-    const begun = [later(10 * 60_000)];
+test('a reservation is not delayed long by entries of a clock far ahead', () => {
+  const begun = [later(10 * 60_000)];
 
-    expect(decide({ requestsPerMinute: 1 }, { begun }).kind).toBe('reserved');
-  });
+  expect(decide({ requestsPerMinute: 1 }, { begun }).kind).toBe('reserved');
 });
 
 describe('a reservation that a request gives up', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   createUsageDocuments,
   DOCUMENTS_KEPT_MAX,
@@ -56,78 +56,76 @@ const addBelow = (usage: Usage): Usage => {
   return addOne(usage);
 };
 
-describe('changes of a user’s figures', () => {
-  test('changes that are asked for at once take two writes, and none is lost', async () => {
-    const { instance, count } = world();
-    const documents = instance();
+test('changes that are asked for at once take two writes, and none is lost', async () => {
+  const { instance, count } = world();
+  const documents = instance();
 
-    const counts = await Promise.all(Array.from({ length: 50 }, () => change(documents, addOne)));
+  const counts = await Promise.all(Array.from({ length: 50 }, () => change(documents, addOne)));
 
-    expect(counts).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
-    expect(count('commit')).toBe(2);
-    expect((await documents.read(UID, DAY)).messages).toBe(50);
-  });
+  expect(counts).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+  expect(count('commit')).toBe(2);
+  expect((await documents.read(UID, DAY)).messages).toBe(50);
+});
 
-  test('of changes that are asked for at once those are refused that do not fit, and no others', async () => {
-    const { instance } = world();
-    const documents = [instance(), instance(), instance()];
+test('of changes that are asked for at once those are refused that do not fit, and no others', async () => {
+  const { instance } = world();
+  const documents = [instance(), instance(), instance()];
 
-    const ends = await Promise.allSettled(
-      Array.from({ length: 30 }, (_, i) => {
-        const one = documents[i % documents.length];
-        return one ? change(one, addBelow) : Promise.reject(new Error('there are three'));
-      }),
-    );
+  const ends = await Promise.allSettled(
+    Array.from({ length: 30 }, (_, i) => {
+      const one = documents[i % documents.length];
+      return one ? change(one, addBelow) : Promise.reject(new Error('there are three'));
+    }),
+  );
 
-    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-    expect((await instance().read(UID, DAY)).messages).toBe(10);
-  });
+  expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  expect((await instance().read(UID, DAY)).messages).toBe(10);
+});
 
-  test('a change whose reply is lost is made once, however much others write meanwhile', async () => {
-    const { instance, lost } = world();
-    const [one, other] = [instance(), instance()];
-    lost.afterwards = async () => {
-      for (let i = 0; i < 50; i++) await change(other, addOne);
-    };
-    lost.replies = 1;
+test('a change whose reply is lost is made once, however much others write meanwhile', async () => {
+  const { instance, lost } = world();
+  const [one, other] = [instance(), instance()];
+  lost.afterwards = async () => {
+    for (let i = 0; i < 50; i++) await change(other, addOne);
+  };
+  lost.replies = 1;
 
-    await change(one, addOne);
+  await change(one, addOne);
 
-    expect((await one.read(UID, DAY)).messages).toBe(51);
-  });
+  expect((await one.read(UID, DAY)).messages).toBe(51);
+});
 
-  test('an instance reads a document once', async () => {
-    const { instance, count } = world();
-    const documents = instance();
+test('an instance reads a document once', async () => {
+  const { instance, count } = world();
+  const documents = instance();
 
-    for (let n = 0; n < 3; n++) await change(documents, addOne);
+  for (let n = 0; n < 3; n++) await change(documents, addOne);
 
-    expect(count('get')).toBe(1);
-  });
+  expect(count('get')).toBe(1);
+});
 
-  test('of more documents than are kept the one written longest ago is read again', async () => {
-    const { instance, count } = world();
-    const documents = instance();
-    for (let user = 0; user <= DOCUMENTS_KEPT_MAX; user++)
-      await change(documents, addOne, `user-${user}`);
-    const before = count('get');
+test('of more documents than are kept the one written longest ago is read again', async () => {
+  const { instance, count } = world();
+  const documents = instance();
+  for (let user = 0; user <= DOCUMENTS_KEPT_MAX; user++)
+    await change(documents, addOne, `user-${user}`);
+  const before = count('get');
 
-    await change(documents, addOne, `user-${DOCUMENTS_KEPT_MAX}`);
-    expect(count('get')).toBe(before);
-    await change(documents, addOne, 'user-0');
-    expect(count('get')).toBe(before + 1);
-  });
+  await change(documents, addOne, `user-${DOCUMENTS_KEPT_MAX}`);
+  expect(count('get')).toBe(before);
+  await change(documents, addOne, 'user-0');
+  expect(count('get')).toBe(before + 1);
+});
 
-  test('what another instance has written is neither lost nor a reason to refuse', async () => {
-    const { instance } = world();
-    const [one, other] = [instance(), instance()];
-    await change(one, addOne);
-    await change(other, addOne);
-    expect(await change(one, addOne)).toBe(3);
+test('what another instance has written is neither lost nor a reason to refuse', async () => {
+  const { instance } = world();
+  const [one, other] = [instance(), instance()];
+  await change(one, addOne);
+  await change(other, addOne);
+  expect(await change(one, addOne)).toBe(3);
 
-    await change(one, (usage) => ({ ...usage, messages: 10 }));
-    await change(other, (usage) => ({ ...usage, messages: 0 }));
+  await change(one, (usage) => ({ ...usage, messages: 10 }));
+  await change(other, (usage) => ({ ...usage, messages: 0 }));
 
-    expect(await change(one, addBelow)).toBe(1);
-  });
+  expect(await change(one, addBelow)).toBe(1);
 });

@@ -3,7 +3,7 @@ import type { CompactionSnapshot } from '#functions/recap-compaction.ts';
 import { lockerCode, lockerTurn, notingFacts } from '#test/support/compaction/fact-summariser.ts';
 import { generateText, isStepCount, tool, type ModelMessage } from 'ai7';
 import { MockLanguageModelV4 } from 'ai7/test';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 /* docs/examples/ai-sdk.ts with the AI SDK itself, over 200 turns of which every fifth calls a tool. */
@@ -95,36 +95,34 @@ function rethrow(error: unknown): never {
 const longest = (lengths: readonly number[], from: number, through: number): number =>
   Math.max(...lengths.slice(from - 1, through));
 
-describe('prepareStep of the AI SDK', () => {
-  test('begins a new snapshot where the app has changed a message of a folded turn', async () => {
-    const messages = Array.from({ length: 40 }, (_, index): ModelMessage[] => [
-      { role: 'user', content: lockerTurn(index + 1).user },
-      { role: 'assistant', content: lockerTurn(index + 1).answer },
-    ]).flat();
-    const policy = { thresholdTokens: THRESHOLD_TOKENS };
-    const compaction = compactSteps({ model: notingFacts, policy, onError: rethrow });
-    await compaction.prepareStep({ messages });
-    const edited: ModelMessage[] = [
-      { role: 'user', content: 'Locker 1 opens with ZZ-9090.' },
-      ...messages.slice(1),
-    ];
+test('begins a new snapshot where the app has changed a message of a folded turn', async () => {
+  const messages = Array.from({ length: 40 }, (_, index): ModelMessage[] => [
+    { role: 'user', content: lockerTurn(index + 1).user },
+    { role: 'assistant', content: lockerTurn(index + 1).answer },
+  ]).flat();
+  const policy = { thresholdTokens: THRESHOLD_TOKENS };
+  const compaction = compactSteps({ model: notingFacts, policy, onError: rethrow });
+  await compaction.prepareStep({ messages });
+  const edited: ModelMessage[] = [
+    { role: 'user', content: 'Locker 1 opens with ZZ-9090.' },
+    ...messages.slice(1),
+  ];
 
-    await compaction.prepareStep({ messages: edited });
+  await compaction.prepareStep({ messages: edited });
 
-    expect(compaction.snapshot()?.text).toContain('locker 1: ZZ-9090');
-    expect(compaction.snapshot()?.text).not.toContain(lockerCode(1));
-  });
+  expect(compaction.snapshot()?.text).toContain('locker 1: ZZ-9090');
+  expect(compaction.snapshot()?.text).not.toContain(lockerCode(1));
+});
 
-  test('compacts 200 turns: prompts stay bounded, the app keeps all, and facts of folded turns are told', async () => {
-    const plain = await talk({ isCompacted: false });
-    const { lengths, messages, snapshot } = await talk({ isCompacted: true });
+test('compacts 200 turns: prompts stay bounded, the app keeps all, and facts of folded turns are told', async () => {
+  const plain = await talk({ isCompacted: false });
+  const { lengths, messages, snapshot } = await talk({ isCompacted: true });
 
-    expect(longest(lengths, 101, 200)).toBeLessThan(1.1 * longest(lengths, 1, 100));
-    expect(longest(lengths, 1, TURNS)).toBeLessThan(6 * THRESHOLD_TOKENS);
-    expect(plain.lengths.at(-1)).toBeGreaterThan(4 * longest(lengths, 1, TURNS));
-    expect(messages).toEqual(plain.messages);
-    for (let turn = 1; turn < (snapshot?.nextTurn ?? 0); turn += 10)
-      expect(snapshot?.text).toContain(`locker ${turn}: ${lockerCode(turn)}`);
-    expect(snapshot?.nextTurn).toBeGreaterThan(180);
-  });
+  expect(longest(lengths, 101, 200)).toBeLessThan(1.1 * longest(lengths, 1, 100));
+  expect(longest(lengths, 1, TURNS)).toBeLessThan(6 * THRESHOLD_TOKENS);
+  expect(plain.lengths.at(-1)).toBeGreaterThan(4 * longest(lengths, 1, TURNS));
+  expect(messages).toEqual(plain.messages);
+  for (let turn = 1; turn < (snapshot?.nextTurn ?? 0); turn += 10)
+    expect(snapshot?.text).toContain(`locker ${turn}: ${lockerCode(turn)}`);
+  expect(snapshot?.nextTurn).toBeGreaterThan(180);
 });

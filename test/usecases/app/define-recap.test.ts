@@ -147,56 +147,54 @@ test.each([
   },
 );
 
-describe('the system instruction of an app', () => {
-  test('an app’s instruction is made of the user’s claims at each turn, and the conversation keeps the last one', async () => {
-    const { send, call, requests } = await startApp({
-      app: { systemInstruction: ({ user }) => `The user's plan: ${String(user.claims['plan'])}.` },
-    });
-    const id = randomUUID();
-
-    await send(id, 'Hello');
-    await send(id, 'Hello again', 'silver');
-
-    expect(requests.map(({ systemInstruction }) => systemInstruction)).toEqual([
-      "The user's plan: gold.",
-      "The user's plan: silver.",
-    ]);
-    const context = contextResponse.parse((await call(`${id}/context`, {})).body);
-    expect(JSON.stringify(context.items)).toContain('silver');
+test('an app’s instruction is made of the user’s claims at each turn, and the conversation keeps the last one', async () => {
+  const { send, call, requests } = await startApp({
+    app: { systemInstruction: ({ user }) => `The user's plan: ${String(user.claims['plan'])}.` },
   });
+  const id = randomUUID();
 
-  test.each<[string, () => string, string?]>([
-    [
-      'throws',
-      () => {
-        throw new Error('no database');
-      },
-    ],
-    ['is longer than half of the window', () => 'word '.repeat(600_000)],
-    ['is longer than can be stored', () => 'word '.repeat(40_001)],
-    ['holds half of a surrogate pair', () => 'Be kind \ud83d'],
-    [
-      'is no text, as an app in JavaScript may give it',
-      () => untyped(null),
-      'systemInstruction returned null',
-    ],
-  ])('an app’s instruction that %s is logged, and the last one stays', async (_, bad, problem) => {
-    let turns = 0;
-    const { send, requests, logged } = await startApp({
-      app: { systemInstruction: () => (++turns === 1 ? 'Be kind.' : bad()) },
-    });
-    const id = randomUUID();
+  await send(id, 'Hello');
+  await send(id, 'Hello again', 'silver');
 
-    await send(id, 'Hello');
-    await send(id, 'Hello again');
+  expect(requests.map(({ systemInstruction }) => systemInstruction)).toEqual([
+    "The user's plan: gold.",
+    "The user's plan: silver.",
+  ]);
+  const context = contextResponse.parse((await call(`${id}/context`, {})).body);
+  expect(JSON.stringify(context.items)).toContain('silver');
+});
 
-    expect(requests.map(({ systemInstruction }) => systemInstruction)).toEqual([
-      'Be kind.',
-      'Be kind.',
-    ]);
-    const failure = logged.find(({ event }) => event === 'system_instruction_failed');
-    expect(JSON.stringify(failure)).toContain(problem ?? 'system_instruction_failed');
+test.each<[string, () => string, string?]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no database');
+    },
+  ],
+  ['is longer than half of the window', () => 'word '.repeat(600_000)],
+  ['is longer than can be stored', () => 'word '.repeat(40_001)],
+  ['holds half of a surrogate pair', () => 'Be kind \ud83d'],
+  [
+    'is no text, as an app in JavaScript may give it',
+    () => untyped(null),
+    'systemInstruction returned null',
+  ],
+])('an app’s instruction that %s is logged, and the last one stays', async (_, bad, problem) => {
+  let turns = 0;
+  const { send, requests, logged } = await startApp({
+    app: { systemInstruction: () => (++turns === 1 ? 'Be kind.' : bad()) },
   });
+  const id = randomUUID();
+
+  await send(id, 'Hello');
+  await send(id, 'Hello again');
+
+  expect(requests.map(({ systemInstruction }) => systemInstruction)).toEqual([
+    'Be kind.',
+    'Be kind.',
+  ]);
+  const failure = logged.find(({ event }) => event === 'system_instruction_failed');
+  expect(JSON.stringify(failure)).toContain(problem ?? 'system_instruction_failed');
 });
 
 describe('the step of an app before a turn', () => {

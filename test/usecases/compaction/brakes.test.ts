@@ -350,21 +350,19 @@ test('a fold by code keeps the newest of the user’s messages word for word, an
   expect(job?.brake).toEqual(before.job?.brake);
 });
 
-describe('what compactions of one conversation cost', () => {
-  test('a compaction’s tokens are recorded and count for its spending limit', async () => {
-    const bench = limited();
-    const conversationId = await buildDue(bench);
+test('a compaction’s tokens are recorded and count for its spending limit', async () => {
+  const bench = limited();
+  const conversationId = await buildDue(bench);
 
-    await compactOnce(bench, conversationId);
+  await compactOnce(bench, conversationId);
 
-    const { job, history } = await see(bench.store, conversationId);
-    expect(history?.usage).toEqual({ promptTokens: 100, outputTokens: 50 });
-    expect(job?.records).toMatchObject([{ tokens: { promptTokens: 100, outputTokens: 50 } }]);
-    const now = bench.clock.now();
-    expect(job?.brake).toEqual({
-      failures: 0,
-      spent: { hourSince: now, runs: 1, daySince: now, tokens: 150 },
-    });
+  const { job, history } = await see(bench.store, conversationId);
+  expect(history?.usage).toEqual({ promptTokens: 100, outputTokens: 50 });
+  expect(job?.records).toMatchObject([{ tokens: { promptTokens: 100, outputTokens: 50 } }]);
+  const now = bench.clock.now();
+  expect(job?.brake).toEqual({
+    failures: 0,
+    spent: { hourSince: now, runs: 1, daySince: now, tokens: 150 },
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
@@ -69,44 +69,42 @@ async function compacted(turns: readonly TurnToBuild[]) {
 
 const withSources = () => compacted([...filler.slice(0, 1), grounded, ...filler.slice(1)]);
 
-describe('sources of folded answers', () => {
-  test('a statement that a folded answer’s source bears out names it in the context, and no other statement does', async () => {
-    const { history } = await withSources();
+test('a statement that a folded answer’s source bears out names it in the context, and no other statement does', async () => {
+  const { history } = await withSources();
 
-    const text = history?.snapshotText ?? '';
-    expect(text).toContain(`- ${WON} [s2.1]\n`);
-    expect(text).toContain(`- ${TRAMS} [s2.2]\n`);
-    expect(text).toContain('<sources>\n- s2.1: uefa.com\n- s2.2: example.org\n</sources>');
-    expect(text.match(/\[s2\./g)).toHaveLength(2);
+  const text = history?.snapshotText ?? '';
+  expect(text).toContain(`- ${WON} [s2.1]\n`);
+  expect(text).toContain(`- ${TRAMS} [s2.2]\n`);
+  expect(text).toContain('<sources>\n- s2.1: uefa.com\n- s2.2: example.org\n</sources>');
+  expect(text.match(/\[s2\./g)).toHaveLength(2);
+});
+
+test('the address behind a source’s tag is found in the context and beside its statement', async () => {
+  const { chat, conversationId, history } = await withSources();
+
+  const { items } = await showContext(chat, { caller: owner, conversationId });
+  const snapshot = items.find(({ kind }) => kind === 'snapshot');
+  const won =
+    history?.snapshot &&
+    snapshotView(history.snapshot).find(({ text }) => text.includes('Spain won'));
+
+  expect(snapshot?.sources).toEqual([
+    { id: 's2.1', url: UEFA, title: 'uefa.com' },
+    { id: 's2.2', url: EXAMPLE, title: 'example.org' },
+  ]);
+  expect(won).toMatchObject({
+    sources: [2],
+    citations: [{ id: 's2.1', url: UEFA, title: 'uefa.com' }],
   });
+});
 
-  test('the address behind a source’s tag is found in the context and beside its statement', async () => {
-    const { chat, conversationId, history } = await withSources();
+test('of a deleted answer no source is left in the snapshot', async () => {
+  const { chat, conversationId } = await withSources();
 
-    const { items } = await showContext(chat, { caller: owner, conversationId });
-    const snapshot = items.find(({ kind }) => kind === 'snapshot');
-    const won =
-      history?.snapshot &&
-      snapshotView(history.snapshot).find(({ text }) => text.includes('Spain won'));
+  await deleteMessage(chat, { caller: owner, conversationId, messageId: 'm_2' });
 
-    expect(snapshot?.sources).toEqual([
-      { id: 's2.1', url: UEFA, title: 'uefa.com' },
-      { id: 's2.2', url: EXAMPLE, title: 'example.org' },
-    ]);
-    expect(won).toMatchObject({
-      sources: [2],
-      citations: [{ id: 's2.1', url: UEFA, title: 'uefa.com' }],
-    });
-  });
-
-  test('of a deleted answer no source is left in the snapshot', async () => {
-    const { chat, conversationId } = await withSources();
-
-    await deleteMessage(chat, { caller: owner, conversationId, messageId: 'm_2' });
-
-    const { history, text } = await see(chat.store, conversationId);
-    expect(JSON.stringify(history?.snapshot)).not.toContain('uefa');
-    expect(text).not.toContain('uefa');
-    expect(text).not.toContain('s2.1');
-  });
+  const { history, text } = await see(chat.store, conversationId);
+  expect(JSON.stringify(history?.snapshot)).not.toContain('uefa');
+  expect(text).not.toContain('uefa');
+  expect(text).not.toContain('s2.1');
 });

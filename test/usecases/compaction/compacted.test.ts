@@ -29,29 +29,27 @@ async function compacted(
   return { bench, conversationId, before, result, ...(await see(bench.store, conversationId)) };
 }
 
-describe('a compaction', () => {
-  test('a compaction replaces the oldest turns by a snapshot and keeps the newest verbatim', async () => {
-    const { result, conversation, items, text } = await compacted();
+test('a compaction replaces the oldest turns by a snapshot and keeps the newest verbatim', async () => {
+  const { result, conversation, items, text } = await compacted();
 
-    expect(result).toEqual({ kind: 'done', state: 'COMPACTED', reason: undefined });
-    expect(conversation.generation).toBe(1);
-    expect(conversation.coveredThrough.seq).toBeGreaterThan(10);
-    expect(items.slice(0, 2).map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
-    expect(items[2]?.seq).toBe(conversation.coveredThrough.seq + 1);
-    expect(text).toContain('trip to Busan');
-    expect(text).toContain('Question 20:');
-    expect(text).not.toContain('Question 1:');
-  });
+  expect(result).toEqual({ kind: 'done', state: 'COMPACTED', reason: undefined });
+  expect(conversation.generation).toBe(1);
+  expect(conversation.coveredThrough.seq).toBeGreaterThan(10);
+  expect(items.slice(0, 2).map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
+  expect(items[2]?.seq).toBe(conversation.coveredThrough.seq + 1);
+  expect(text).toContain('trip to Busan');
+  expect(text).toContain('Question 20:');
+  expect(text).not.toContain('Question 1:');
+});
 
-  test('a compaction silently folds failed turns, which were never in the context', async () => {
-    const turns = Array.from({ length: 20 }, (_, index) =>
-      index === 2 ? { user: 'A question that failed.', state: 'failed' as const } : {},
-    );
-    const { bench, conversation } = await compacted({ turns });
+test('a compaction silently folds failed turns, which were never in the context', async () => {
+  const turns = Array.from({ length: 20 }, (_, index) =>
+    index === 2 ? { user: 'A question that failed.', state: 'failed' as const } : {},
+  );
+  const { bench, conversation } = await compacted({ turns });
 
-    expect(conversation.coveredThrough.seq).toBeGreaterThan(3);
-    expect(JSON.stringify(bench.model.calls[0]?.contents)).not.toContain('that failed');
-  });
+  expect(conversation.coveredThrough.seq).toBeGreaterThan(3);
+  expect(JSON.stringify(bench.model.calls[0]?.contents)).not.toContain('that failed');
 });
 
 describe('a conversation that one turn fills', () => {

@@ -97,48 +97,44 @@ describe('the two passes of Gemini CLI’s algorithm', () => {
   });
 });
 
-describe('what the summariser of Gemini CLI’s algorithm is asked', () => {
-  test.each([
-    ['data that cannot end its frame', 'a </focus> b', '<focus>a &lt;/focus&gt; b</focus>'],
-    ['nothing when it is blank', ' ', ''],
-  ])('a user’s focus is %s', async (_, focus, shown) => {
-    const compactionRequests = manualRequest('m-1', focus);
+test.each([
+  ['data that cannot end its frame', 'a </focus> b', '<focus>a &lt;/focus&gt; b</focus>'],
+  ['nothing when it is blank', ' ', ''],
+])('a user’s focus is %s', async (_, focus, shown) => {
+  const compactionRequests = manualRequest('m-1', focus);
 
-    const request = requestOf(await compact([first], { conversation: { compactionRequests } }));
+  const request = requestOf(await compact([first], { conversation: { compactionRequests } }));
 
-    expect(request).toContain(shown);
-    expect(request.includes('<focus>')).toBe(shown !== '');
-  });
+  expect(request).toContain(shown);
+  expect(request.includes('<focus>')).toBe(shown !== '');
 });
 
-describe('unlike Gemini CLI, the profile gemini-cli', () => {
-  test('the gemini-cli profile folds one summariser call’s worth, and the rest next time', async () => {
-    const turns = Array.from({ length: 30 }, () => ({ answer: 'word '.repeat(1_000) }));
-    const settings = { thresholdTokens: 1_000, windowTokens: 32_000 };
+test('the gemini-cli profile folds one summariser call’s worth, and the rest next time', async () => {
+  const turns = Array.from({ length: 30 }, () => ({ answer: 'word '.repeat(1_000) }));
+  const settings = { thresholdTokens: 1_000, windowTokens: 32_000 };
 
-    const { conversation, text } = await compact([first], { turns, conversation: { settings } });
+  const { conversation, text } = await compact([first], { turns, conversation: { settings } });
 
-    expect(conversation.coveredThrough.seq).toBeGreaterThan(5);
-    expect(conversation.coveredThrough.seq).toBeLessThan(21);
-    expect(text).toContain('Question 30:');
-    expect(conversation.compactionRequests.auto).toBeDefined();
-  });
+  expect(conversation.coveredThrough.seq).toBeGreaterThan(5);
+  expect(conversation.coveredThrough.seq).toBeLessThan(21);
+  expect(text).toContain('Question 30:');
+  expect(conversation.compactionRequests.auto).toBeDefined();
+});
 
-  test.each([
-    ['code only shortens outputs, like Gemini CLI', 'BREAKER_OPEN'],
-    ['no model is asked over the spending limit', 'SPEND_LIMIT'],
-  ])('in the gemini-cli profile %s', async (_, reason) => {
-    const bench = compactionBench({ config: configOf('ledger', { COMPACTIONS_PER_HOUR: '1' }) });
-    const conversationId = await buildDue(bench, { conversation: profile });
-    const now = bench.clock.now();
-    const until = new Date(now.getTime() + 60_000);
-    const brake =
-      reason === 'BREAKER_OPEN'
-        ? { failures: 1, pause: { reason: 'BREAKER_OPEN' as const, until } }
-        : { failures: 0, spent: spentAfter(undefined, { at: now, tokens: 1 }) };
-    await writeJob(bench.store, conversationId, { brake });
+test.each([
+  ['code only shortens outputs, like Gemini CLI', 'BREAKER_OPEN'],
+  ['no model is asked over the spending limit', 'SPEND_LIMIT'],
+])('in the gemini-cli profile %s', async (_, reason) => {
+  const bench = compactionBench({ config: configOf('ledger', { COMPACTIONS_PER_HOUR: '1' }) });
+  const conversationId = await buildDue(bench, { conversation: profile });
+  const now = bench.clock.now();
+  const until = new Date(now.getTime() + 60_000);
+  const brake =
+    reason === 'BREAKER_OPEN'
+      ? { failures: 1, pause: { reason: 'BREAKER_OPEN' as const, until } }
+      : { failures: 0, spent: spentAfter(undefined, { at: now, tokens: 1 }) };
+  await writeJob(bench.store, conversationId, { brake });
 
-    expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'NOOP', reason });
-    expect(bench.model.calls).toEqual([]);
-  });
+  expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'NOOP', reason });
+  expect(bench.model.calls).toEqual([]);
 });

@@ -198,37 +198,35 @@ test('PostCompact hooks are told of a compaction that its owner has called off',
   expect(loggedEvents(bench)).not.toContain('compaction_hook_required_after');
 });
 
-describe('a compaction that ends as NOOP', () => {
-  /** A compaction that a person asks for and that has nothing to fold: all is in one turn. */
-  const byHand = (profile: Conversation['profile'], turns = 1) => ({
-    turns,
-    conversation: { profile, compactionRequests: manualRequest() },
-  });
-  const below = {
-    turns: 3,
-    conversation: { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } },
-  } as const;
-
-  test.each([
-    ['below the threshold', below, 'BELOW_THRESHOLD', 'auto'],
-    ['with nothing to fold', byHand('gemini-cli'), 'NOTHING_TO_FOLD', 'manual'],
-  ] as const)(
-    'a NOOP in the profile gemini-cli fires PreCompact, whatever it answers: %s',
-    async (...[, built, reason, trigger]) => {
-      const { told, hook } = keeping({ veto: true, note: 'x', pins: [{ id: 'a', text: 'b' }] });
-      const bench = benchWithHooks([hook, { ...failing, required: true }]);
-      const conversationId = await buildDue(bench, built);
-
-      const result = await compactOnce(bench, conversationId);
-
-      expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason });
-      expect(told).toMatchObject([{ conversationId, trigger, turnsFolded: 0 }]);
-      expect(told[0]).not.toHaveProperty('foldedTurns');
-      expect((await see(bench.store, conversationId)).conversation.pins).toEqual([]);
-      expect(loggedEvents(bench)).toContain('compaction_hook_failed');
-    },
-  );
+/** A compaction that a person asks for and that has nothing to fold: all is in one turn. */
+const byHand = (profile: Conversation['profile'], turns = 1) => ({
+  turns,
+  conversation: { profile, compactionRequests: manualRequest() },
 });
+const below = {
+  turns: 3,
+  conversation: { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } },
+} as const;
+
+test.each([
+  ['below the threshold', below, 'BELOW_THRESHOLD', 'auto'],
+  ['with nothing to fold', byHand('gemini-cli'), 'NOTHING_TO_FOLD', 'manual'],
+] as const)(
+  'a NOOP in the profile gemini-cli fires PreCompact, whatever it answers: %s',
+  async (...[, built, reason, trigger]) => {
+    const { told, hook } = keeping({ veto: true, note: 'x', pins: [{ id: 'a', text: 'b' }] });
+    const bench = benchWithHooks([hook, { ...failing, required: true }]);
+    const conversationId = await buildDue(bench, built);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason });
+    expect(told).toMatchObject([{ conversationId, trigger, turnsFolded: 0 }]);
+    expect(told[0]).not.toHaveProperty('foldedTurns');
+    expect((await see(bench.store, conversationId)).conversation.pins).toEqual([]);
+    expect(loggedEvents(bench)).toContain('compaction_hook_failed');
+  },
+);
 
 describe('the note of a PreCompact hook', () => {
   const noting = (note: string, name?: string) => answering({ note }, name);
@@ -500,47 +498,45 @@ function altered(token: string, changes: object): string {
 
 const reasonIn = (text: string): unknown => JSON.parse(text).error.details[0].reason;
 
-describe('S1: reading folded turns', () => {
-  test.each([
-    ['without a token', () => undefined],
-    ['with an ID token instead', () => 'alice'],
-    ['with a longer range', (token: string) => altered(token, { upTo: 20 })],
-    ['with a later end', (token: string) => altered(token, { expireTime: '2030-01-01T00:00:00Z' })],
-  ])('S1: reading folded turns with %s is refused', async (_, tokenFrom) => {
-    const { foldedTurns, read } = await compactWithHook();
+test.each([
+  ['without a token', () => undefined],
+  ['with an ID token instead', () => 'alice'],
+  ['with a longer range', (token: string) => altered(token, { upTo: 20 })],
+  ['with a later end', (token: string) => altered(token, { expireTime: '2030-01-01T00:00:00Z' })],
+])('S1: reading folded turns with %s is refused', async (_, tokenFrom) => {
+  const { foldedTurns, read } = await compactWithHook();
 
-    const answer = await read(foldedTurns.path, tokenFrom(foldedTurns.token));
+  const answer = await read(foldedTurns.path, tokenFrom(foldedTurns.token));
 
+  expect([answer.status, reasonIn(answer.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
+});
+
+test('S1: reading folded turns with another conversation’s token is refused, existing or not', async () => {
+  const { bench, foldedTurns, read } = await compactWithHook();
+  const other = await buildDue(bench);
+
+  for (const id of [other, randomUUID()]) {
+    const answer = await read(`/v1/conversations/${id}/foldedTurns`, foldedTurns.token);
     expect([answer.status, reasonIn(answer.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
-  });
+  }
+});
 
-  test('S1: reading folded turns with another conversation’s token is refused, existing or not', async () => {
-    const { bench, foldedTurns, read } = await compactWithHook();
-    const other = await buildDue(bench);
+test('S1: reading folded turns works for a quarter of an hour', async () => {
+  const { bench, foldedTurns, read } = await compactWithHook();
+  bench.clock.advance(15 * MINUTE_MS - 1);
+  const last = await read(foldedTurns.path, foldedTurns.token);
+  bench.clock.advance(1);
+  const late = await read(foldedTurns.path, foldedTurns.token);
 
-    for (const id of [other, randomUUID()]) {
-      const answer = await read(`/v1/conversations/${id}/foldedTurns`, foldedTurns.token);
-      expect([answer.status, reasonIn(answer.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
-    }
-  });
+  expect(last.status).toBe(200);
+  expect([late.status, reasonIn(late.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
+});
 
-  test('S1: reading folded turns works for a quarter of an hour', async () => {
-    const { bench, foldedTurns, read } = await compactWithHook();
-    bench.clock.advance(15 * MINUTE_MS - 1);
-    const last = await read(foldedTurns.path, foldedTurns.token);
-    bench.clock.advance(1);
-    const late = await read(foldedTurns.path, foldedTurns.token);
+test('S1: reading folded turns ends with the first change after the swap', async () => {
+  const { app, bench, id, foldedTurns, read } = await compactWithHook();
+  const caller = { uid: 'alice', tier: 'signedIn' } as const;
+  expect((await see(bench.store, id)).conversation.generation).toBe(1);
+  await deleteMessage(app.dependencies, { caller, conversationId: id, messageId: 'message-1' });
 
-    expect(last.status).toBe(200);
-    expect([late.status, reasonIn(late.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
-  });
-
-  test('S1: reading folded turns ends with the first change after the swap', async () => {
-    const { app, bench, id, foldedTurns, read } = await compactWithHook();
-    const caller = { uid: 'alice', tier: 'signedIn' } as const;
-    expect((await see(bench.store, id)).conversation.generation).toBe(1);
-    await deleteMessage(app.dependencies, { caller, conversationId: id, messageId: 'message-1' });
-
-    expect((await read(foldedTurns.path, foldedTurns.token)).status).toBe(404);
-  });
+  expect((await read(foldedTurns.path, foldedTurns.token)).status).toBe(404);
 });

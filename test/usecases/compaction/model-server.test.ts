@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import {
@@ -38,31 +38,29 @@ async function compacted(turns: readonly TurnToBuild[]) {
   return { worker, conversationId, compact, result, ...(await see(worker.store, conversationId)) };
 }
 
-describe('the worker with a model server', () => {
-  test('the worker with a model server compacts an honest model’s summary in one call, by the server’s count', async () => {
-    const { result, history } = await compacted(talkTurns);
+test('the worker with a model server compacts an honest model’s summary in one call, by the server’s count', async () => {
+  const { result, history } = await compacted(talkTurns);
 
-    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(history).toMatchObject({ modelCalls: 1, model: 'gemini-2.5-flash' });
-    expect(history?.report).toMatchObject({ tokensSource: 'counted', markedCount: 0, refused: {} });
-    expect(history?.usage.promptTokens).toBeGreaterThan(0);
-  });
+  expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+  expect(history).toMatchObject({ modelCalls: 1, model: 'gemini-2.5-flash' });
+  expect(history?.report).toMatchObject({ tokensSource: 'counted', markedCount: 0, refused: {} });
+  expect(history?.usage.promptTokens).toBeGreaterThan(0);
+});
 
-  test('the worker keeps every order number through three generations', async () => {
-    const { worker, conversationId, compact } = await compacted(orderTurns);
+test('the worker keeps every order number through three generations', async () => {
+  const { worker, conversationId, compact } = await compacted(orderTurns);
 
-    for (let generation = 2; generation <= 3; generation++) {
-      for (let turn = 0; turn < 25; turn++) {
-        const more = { user: madeUpQuestion(turn), answer: madeUpAnswer(turn) };
-        await addTurn(worker.store, conversationId, more);
-      }
-      await needAgain(worker, conversationId, `request-${generation}`);
-      expect(await compact()).toMatchObject({ state: 'COMPACTED' });
+  for (let generation = 2; generation <= 3; generation++) {
+    for (let turn = 0; turn < 25; turn++) {
+      const more = { user: madeUpQuestion(turn), answer: madeUpAnswer(turn) };
+      await addTurn(worker.store, conversationId, more);
     }
+    await needAgain(worker, conversationId, `request-${generation}`);
+    expect(await compact()).toMatchObject({ state: 'COMPACTED' });
+  }
 
-    const { conversation, history, text } = await see(worker.store, conversationId);
-    const kept = `${text} ${JSON.stringify(history?.snapshot)}`;
-    expect(conversation.generation).toBe(3);
-    expect(orders.filter((order) => !kept.includes(order))).toEqual([]);
-  });
+  const { conversation, history, text } = await see(worker.store, conversationId);
+  const kept = `${text} ${JSON.stringify(history?.snapshot)}`;
+  expect(conversation.generation).toBe(3);
+  expect(orders.filter((order) => !kept.includes(order))).toEqual([]);
 });

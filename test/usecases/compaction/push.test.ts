@@ -228,27 +228,25 @@ describe('the worker in the framework', () => {
   });
 });
 
-describe('the body of a push', () => {
-  test.each([
-    { schemaVersion: 1, kind: 'compact', conversationId: 'c1', requestId: 'request-1' },
-    { schemaVersion: 1, kind: 'sweep' },
-    { schemaVersion: 1, kind: 'erase', conversationId: 'c1' },
-  ])('the body of a push becomes an event of kind $kind', (event) => {
-    const later = { ...event, more: 'of a later version' };
+test.each([
+  { schemaVersion: 1, kind: 'compact', conversationId: 'c1', requestId: 'request-1' },
+  { schemaVersion: 1, kind: 'sweep' },
+  { schemaVersion: 1, kind: 'erase', conversationId: 'c1' },
+])('the body of a push becomes an event of kind $kind', (event) => {
+  const later = { ...event, more: 'of a later version' };
 
-    expect(decodePush(Buffer.from(pushOf(later)))).toMatchObject({ kind: 'event', event });
-  });
+  expect(decodePush(Buffer.from(pushOf(later)))).toMatchObject({ kind: 'event', event });
+});
 
-  test.each([
-    ['no JSON', '{'],
-    ['a message without data', '{"message":{"messageId":"1"}}'],
-    ['data that is no base64', '{"message":{"messageId":"1","data":"%%%"}}'],
-    ['no event', pushOf({ schemaVersion: 1, type: 'sweep' })],
-    ['an erasure of a path', pushOf({ schemaVersion: 1, kind: 'erase', conversationId: 'a/b' })],
-    ['a later version', pushOf({ ...requestFor('c1'), schemaVersion: 2 })],
-    ['an id with a slash', pushOf(requestFor('a/turns/b'))],
-    ['too many bytes', pushOf({ ...requestFor('c1'), more: 'x'.repeat(MAX_PUSH_BYTES) })],
-  ])('a push body with %s is malformed', (_, body) => {
-    expect(decodePush(Buffer.from(body)).kind).toBe('malformed');
-  });
+test.each([
+  ['no JSON', '{'],
+  ['a message without data', '{"message":{"messageId":"1"}}'],
+  ['data that is no base64', '{"message":{"messageId":"1","data":"%%%"}}'],
+  ['no event', pushOf({ schemaVersion: 1, type: 'sweep' })],
+  ['an erasure of a path', pushOf({ schemaVersion: 1, kind: 'erase', conversationId: 'a/b' })],
+  ['a later version', pushOf({ ...requestFor('c1'), schemaVersion: 2 })],
+  ['an id with a slash', pushOf(requestFor('a/turns/b'))],
+  ['too many bytes', pushOf({ ...requestFor('c1'), more: 'x'.repeat(MAX_PUSH_BYTES) })],
+])('a push body with %s is malformed', (_, body) => {
+  expect(decodePush(Buffer.from(body)).kind).toBe('malformed');
 });

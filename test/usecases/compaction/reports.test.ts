@@ -104,27 +104,25 @@ describe('what is told of a compaction', () => {
   );
 });
 
-describe('a conversation of a variant', () => {
-  const variants = {
-    peer: { share: 1, strategy: 'gemini-cli' },
-    large: { share: 1, thresholdTokens: 20_000 },
-  };
-  const benchOf = (name: keyof typeof variants) => {
-    const { config } = compactionBench();
-    const remotePolicy = fixedPolicy({ variants: { [name]: variants[name] } });
-    return compactionBench({ config: { ...config, remotePolicy } });
-  };
+const variants = {
+  peer: { share: 1, strategy: 'gemini-cli' },
+  large: { share: 1, thresholdTokens: 20_000 },
+};
+const benchOf = (name: keyof typeof variants) => {
+  const { config } = compactionBench();
+  const remotePolicy = fixedPolicy({ variants: { [name]: variants[name] } });
+  return compactionBench({ config: { ...config, remotePolicy } });
+};
 
-  test('a conversation of a variant is compacted by its strategy and reports its name', async () => {
-    const bench = benchOf('peer');
-    const conversationId = await buildDue(bench);
+test('a conversation of a variant is compacted by its strategy and reports its name', async () => {
+  const bench = benchOf('peer');
+  const conversationId = await buildDue(bench);
 
-    await compactOnce(bench, conversationId);
+  await compactOnce(bench, conversationId);
 
-    const { history, job } = await see(bench.store, conversationId);
-    expect(history).toMatchObject({ strategy: 'gemini-cli', variant: 'peer' });
-    expect(job?.records).toMatchObject([{ variant: 'peer' }]);
-    expect(dataOf(bench).at(-1)).toMatchObject({ variant: 'peer', strategy: 'gemini-cli' });
-    expect(lineOf(bench)).toMatchObject([{ variant: 'peer' }]);
-  });
+  const { history, job } = await see(bench.store, conversationId);
+  expect(history).toMatchObject({ strategy: 'gemini-cli', variant: 'peer' });
+  expect(job?.records).toMatchObject([{ variant: 'peer' }]);
+  expect(dataOf(bench).at(-1)).toMatchObject({ variant: 'peer', strategy: 'gemini-cli' });
+  expect(lineOf(bench)).toMatchObject([{ variant: 'peer' }]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { readContext, toContextObject } from '#functions/chat/context/view-context.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
@@ -71,55 +71,53 @@ const weightOf = (content: Content | undefined) => toTokens(contentUnits(content
 
 const conversation = { settings: { thresholdTokens: 1_000 } };
 
-describe('after a swap', () => {
-  test.each([
-    ['a plain conversation', {}],
-    ['one with a system instruction', { systemInstruction: 'Be brief and kind. '.repeat(20) }],
-    ['one with pins', { pins: [{ id: 'p', text: 'No meat, ever.', source: 'api' as const }] }],
-  ])('every reader gets the size that the swap counted: %s', async (_, more) => {
-    const given = world();
+test.each([
+  ['a plain conversation', {}],
+  ['one with a system instruction', { systemInstruction: 'Be brief and kind. '.repeat(20) }],
+  ['one with pins', { pins: [{ id: 'p', text: 'No meat, ever.', source: 'api' as const }] }],
+])('every reader gets the size that the swap counted: %s', async (_, more) => {
+  const given = world();
 
-    const { conversationId, history, job } = await compacted(given, {
-      conversation: { ...conversation, ...more },
-    });
-
-    const { afterTokens } = history;
-    const sizes = await toldSizes(given, conversationId);
-    expect(sizes).toEqual({ status: afterTokens, object: afterTokens, context: afterTokens });
-    expect(job?.records.at(-1)?.afterTokens).toBe(afterTokens);
-    expect(history.counted?.source).toBe('counted');
+  const { conversationId, history, job } = await compacted(given, {
+    conversation: { ...conversation, ...more },
   });
 
-  test('every reader gets the same size after a swap where counting failed', async () => {
-    const given = world();
-    const match = { operation: 'countTokens' as const };
-    modelServer.server.queueFaults({ kind: 'unavailable', times: 20, match });
+  const { afterTokens } = history;
+  const sizes = await toldSizes(given, conversationId);
+  expect(sizes).toEqual({ status: afterTokens, object: afterTokens, context: afterTokens });
+  expect(job?.records.at(-1)?.afterTokens).toBe(afterTokens);
+  expect(history.counted?.source).toBe('counted');
+});
 
-    const { conversationId, history } = await compacted(given);
+test('every reader gets the same size after a swap where counting failed', async () => {
+  const given = world();
+  const match = { operation: 'countTokens' as const };
+  modelServer.server.queueFaults({ kind: 'unavailable', times: 20, match });
 
-    const { afterTokens } = history;
-    expect(history.counted?.source).toBe('estimated');
-    expect(await toldSizes(given, conversationId)).toEqual({
-      status: afterTokens,
-      object: afterTokens,
-      context: afterTokens,
-    });
+  const { conversationId, history } = await compacted(given);
+
+  const { afterTokens } = history;
+  expect(history.counted?.source).toBe('estimated');
+  expect(await toldSizes(given, conversationId)).toEqual({
+    status: afterTokens,
+    object: afterTokens,
+    context: afterTokens,
   });
+});
 
-  test.each([
-    ['alone', '0'],
-    ['with what it brings back', '500'],
-  ])('the next prompt after a swap is larger only by the message, %s', async (_, recall) => {
-    const given = world({ RECALL_TOKENS: recall });
-    const { conversationId, history } = await compacted(given);
+test.each([
+  ['alone', '0'],
+  ['with what it brings back', '500'],
+])('the next prompt after a swap is larger only by the message, %s', async (_, recall) => {
+  const given = world({ RECALL_TOKENS: recall });
+  const { conversationId, history } = await compacted(given);
 
-    const text = 'What did you say of the tea house on day 5?';
-    const { turn } = await (await sendMessage(given.chat, request(conversationId, text))).result;
+  const text = 'What did you say of the tea house on day 5?';
+  const { turn } = await (await sendMessage(given.chat, request(conversationId, text))).result;
 
-    // Each count is rounded up once.
-    const said = weightOf(lastOf(given));
-    expect(said > weightOf({ role: 'user', parts: [{ text }] })).toBe(recall !== '0');
-    const promptTokens = turn.usage?.promptTokens ?? 0;
-    expect(Math.abs(promptTokens - history.afterTokens - said)).toBeLessThanOrEqual(1);
-  });
+  // Each count is rounded up once.
+  const said = weightOf(lastOf(given));
+  expect(said > weightOf({ role: 'user', parts: [{ text }] })).toBe(recall !== '0');
+  const promptTokens = turn.usage?.promptTokens ?? 0;
+  expect(Math.abs(promptTokens - history.afterTokens - said)).toBeLessThanOrEqual(1);
 });

@@ -198,62 +198,60 @@ describe('a compaction request before a sweep', () => {
   });
 });
 
-describe('what does not stop a sweep', () => {
-  test('a sweep reads every page, even behind documents it cannot repair', async () => {
-    const bench = sweepBench();
-    for (let i = 0; i < 100; i++)
-      await bench.store.commit([
-        {
-          op: 'create',
-          path: `conversations/broken-${i}`,
-          fields: { compactionRequests: { auto: { since: new Date(0) } } },
-        },
-      ]);
-    const ids: string[] = [];
-    for (let i = 0; i < 120; i++) ids.push(await buildDue(bench, { turns: 1 }));
+test('a sweep reads every page, even behind documents it cannot repair', async () => {
+  const bench = sweepBench();
+  for (let i = 0; i < 100; i++)
+    await bench.store.commit([
+      {
+        op: 'create',
+        path: `conversations/broken-${i}`,
+        fields: { compactionRequests: { auto: { since: new Date(0) } } },
+      },
+    ]);
+  const ids: string[] = [];
+  for (let i = 0; i < 120; i++) ids.push(await buildDue(bench, { turns: 1 }));
 
-    const counts = await sweep(bench);
+  const counts = await sweep(bench);
 
-    expect(counts).toMatchObject({ requestsPublished: 120, failed: 100 });
-    expect(new Set(toldOf(bench, 'compact'))).toEqual(new Set(ids));
-    expect(JSON.stringify(bench.logged)).not.toContain('broken-');
+  expect(counts).toMatchObject({ requestsPublished: 120, failed: 100 });
+  expect(new Set(toldOf(bench, 'compact'))).toEqual(new Set(ids));
+  expect(JSON.stringify(bench.logged)).not.toContain('broken-');
+});
+
+test('a sweep does the rest when one query fails', async () => {
+  const memory = createMemoryDocumentStore();
+  const query: DocumentStore['query'] = (asked) =>
+    asked.orderBy?.field === 'open.leaseUntil'
+      ? Promise.reject(new StoreUnavailableError({ operation: 'query' }))
+      : memory.query(asked);
+  const bench = sweepBench({ store: { ...memory, query } });
+  await buildDue(bench);
+
+  expect(await sweep(bench)).toMatchObject({ requestsPublished: 1, failed: 1 });
+  expect(bench.logged).toContainEqual({
+    severity: 'WARNING',
+    event: 'sweep_failed',
+    fields: { pass: 'turns', error: 'StoreUnavailableError', reason: 'STORE_UNAVAILABLE' },
   });
+});
 
-  test('a sweep does the rest when one query fails', async () => {
-    const memory = createMemoryDocumentStore();
-    const query: DocumentStore['query'] = (asked) =>
-      asked.orderBy?.field === 'open.leaseUntil'
-        ? Promise.reject(new StoreUnavailableError({ operation: 'query' }))
-        : memory.query(asked);
-    const bench = sweepBench({ store: { ...memory, query } });
-    await buildDue(bench);
+test.each([
+  ['when its time is up', (stop: AbortController) => stop.abort()],
+  [
+    'by itself after four minutes',
+    (_: AbortController, bench: CompactionBench) => bench.clock.advance(240_000),
+  ],
+])('a sweep ends %s, and reports that it is incomplete', async (_, end) => {
+  const stop = new AbortController();
+  const bench = publishing(() => Promise.resolve(end(stop, bench)));
+  for (let i = 0; i < 30; i++) await buildDue(bench, { turns: 1 });
 
-    expect(await sweep(bench)).toMatchObject({ requestsPublished: 1, failed: 1 });
-    expect(bench.logged).toContainEqual({
-      severity: 'WARNING',
-      event: 'sweep_failed',
-      fields: { pass: 'turns', error: 'StoreUnavailableError', reason: 'STORE_UNAVAILABLE' },
-    });
-  });
+  const counts = await runSweep(bench, stop.signal);
 
-  test.each([
-    ['when its time is up', (stop: AbortController) => stop.abort()],
-    [
-      'by itself after four minutes',
-      (_: AbortController, bench: CompactionBench) => bench.clock.advance(240_000),
-    ],
-  ])('a sweep ends %s, and reports that it is incomplete', async (_, end) => {
-    const stop = new AbortController();
-    const bench = publishing(() => Promise.resolve(end(stop, bench)));
-    for (let i = 0; i < 30; i++) await buildDue(bench, { turns: 1 });
-
-    const counts = await runSweep(bench, stop.signal);
-
-    expect(counts.requestsPublished).toBeLessThan(30);
-    expect(bench.logged.at(-1)).toMatchObject({
-      event: 'sweep_finished',
-      fields: { isComplete: false, failed: 0 },
-    });
+  expect(counts.requestsPublished).toBeLessThan(30);
+  expect(bench.logged.at(-1)).toMatchObject({
+    event: 'sweep_finished',
+    fields: { isComplete: false, failed: 0 },
   });
 });
 
@@ -275,18 +273,16 @@ const buildRequests = (bench: CompactionBench, count: number) =>
 const statesOf = (bench: CompactionBench, ids: readonly string[]) =>
   Promise.all(ids.map(async (id) => (await storedConversation(bench, id))?.state));
 
-describe('compaction requests of many conversations', () => {
-  test('interrupted sweeps publish every request before one is published again', async () => {
-    const bench = sweepBench();
-    const ids = await buildRequests(bench, 450);
+test('interrupted sweeps publish every request before one is published again', async () => {
+  const bench = sweepBench();
+  const ids = await buildRequests(bench, 450);
 
-    // The next sweep begins with the last one again: another may have waited since the same moment.
-    const sweeps = Math.ceil((450 - 1) / (PAGE - 1));
-    for (let i = 0; i < sweeps; i++) await sweepOnePage(bench);
+  // The next sweep begins with the last one again: another may have waited since the same moment.
+  const sweeps = Math.ceil((450 - 1) / (PAGE - 1));
+  for (let i = 0; i < sweeps; i++) await sweepOnePage(bench);
 
-    const told = toldOf(bench, 'compact').slice(0, 450 + sweeps - 1);
-    expect([...new Set(told)]).toEqual(ids);
-  });
+  const told = toldOf(bench, 'compact').slice(0, 450 + sweeps - 1);
+  expect([...new Set(told)]).toEqual(ids);
 });
 
 test('interrupted sweeps close all abandoned turns, and have time for requests and erasures', async () => {
@@ -308,28 +304,26 @@ test('interrupted sweeps close all abandoned turns, and have time for requests a
   expect(conversations.filter((conversation) => conversation?.open)).toEqual([]);
 });
 
-describe('many conversations that expire together', () => {
-  const buildExpired = (bench: CompactionBench, count: number) =>
-    buildMany(bench, count, (index) => ({
-      ...quiet,
-      expireTime: inSeconds(bench, index / 100 - 3_600),
-    }));
-  const eraseTold = async (bench: CompactionBench, from = 0) => {
-    for (const id of toldOf(bench, 'erase').slice(from))
-      await eraseConversation(bench, id, neverAborted());
-  };
+const buildExpired = (bench: CompactionBench, count: number) =>
+  buildMany(bench, count, (index) => ({
+    ...quiet,
+    expireTime: inSeconds(bench, index / 100 - 3_600),
+  }));
+const eraseTold = async (bench: CompactionBench, from = 0) => {
+  for (const id of toldOf(bench, 'erase').slice(from))
+    await eraseConversation(bench, id, neverAborted());
+};
 
-  test('a sweep erases up to a hundred expired conversations and hands workers the rest once', async () => {
-    const bench = sweepBench();
-    const ids = await buildExpired(bench, 350);
+test('a sweep erases up to a hundred expired conversations and hands workers the rest once', async () => {
+  const bench = sweepBench();
+  const ids = await buildExpired(bench, 350);
 
-    const counts = await sweep(bench);
-    const told = toldOf(bench, 'erase');
-    await eraseTold(bench);
+  const counts = await sweep(bench);
+  const told = toldOf(bench, 'erase');
+  await eraseTold(bench);
 
-    expect(counts.conversationsErased + counts.erasuresHandedOver).toBe(350);
-    expect(counts.conversationsErased).toBeLessThan(110);
-    expect(new Set(told).size).toBe(told.length);
-    expect(new Set(await statesOf(bench, ids))).toEqual(new Set(['erased']));
-  });
+  expect(counts.conversationsErased + counts.erasuresHandedOver).toBe(350);
+  expect(counts.conversationsErased).toBeLessThan(110);
+  expect(new Set(told).size).toBe(told.length);
+  expect(new Set(await statesOf(bench, ids))).toEqual(new Set(['erased']));
 });

@@ -6,23 +6,21 @@ import {
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { longListings, openBreaker, toolTurn } from '#test/support/tools/tool-conversation.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-describe('tool outputs while no model may be asked', () => {
-  test('with an open breaker a compaction asks no model and says what shorter tool outputs save', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench, { turns: longListings(2) });
-    await openBreaker(bench, conversationId);
+test('with an open breaker a compaction asks no model and says what shorter tool outputs save', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench, { turns: longListings(2) });
+  await openBreaker(bench, conversationId);
 
-    const result = await compactOnce(bench, conversationId);
+  const result = await compactOnce(bench, conversationId);
 
-    const { conversation, job } = await see(bench.store, conversationId);
-    const record = job?.records.at(-1);
-    expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
-    expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
-    expect(bench.model.calls).toHaveLength(0);
-    expect(record?.afterTokens).toBeLessThan((record?.beforeTokens ?? 0) / 2);
-  });
+  const { conversation, job } = await see(bench.store, conversationId);
+  const record = job?.records.at(-1);
+  expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
+  expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
+  expect(bench.model.calls).toHaveLength(0);
+  expect(record?.afterTokens).toBeLessThan((record?.beforeTokens ?? 0) / 2);
 });
 
 test('a compaction shows the summariser full outputs and the next call shortened ones', async () => {

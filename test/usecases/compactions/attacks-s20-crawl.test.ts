@@ -12,7 +12,7 @@ import {
   setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as paths from '#shared/conversation/documents/paths.ts';
 
 /* Row S20 of the security checklist: what is left in the whole store, path by path. */
@@ -76,61 +76,59 @@ const states: Readonly<Record<string, DocumentFields>> = {
   'that expires': { expireTime: at },
 };
 
-describe('S20: an erasure', () => {
-  test('S20: an erasure is tested with every kind of path', () => {
-    const built = Object.keys(paths).filter((name) => name.endsWith('Path'));
+test('S20: an erasure is tested with every kind of path', () => {
+  const built = Object.keys(paths).filter((name) => name.endsWith('Path'));
 
-    const tried = [...Object.keys(below), ...Object.keys(ofUser), ...ofNobody];
-    expect(tried.toSorted()).toEqual(built.toSorted());
-  });
+  const tried = [...Object.keys(below), ...Object.keys(ofUser), ...ofNobody];
+  expect(tried.toSorted()).toEqual(built.toSorted());
+});
 
-  test.each(Object.entries(states))(
-    'S20: erasing a user leaves no word or uid on any path: a conversation %s',
-    async (_, fields) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      await setConversation(world, conversationId, fields);
-      await write(
-        world,
-        Object.values(below).map((pathOf) => pathOf(conversationId)),
-      );
-      await write(world, Object.values(ofUser));
-      await updateDocument(world.store, paths.compactionJobPath(conversationId), { lease });
-
-      await erase(world);
-
-      expect(await remainsOf(world)).toEqual([]);
-      expect((await world.documents()).map(({ path }) => path)).toEqual([
-        paths.conversationPath(conversationId),
-      ]);
-    },
-  );
-
-  test('S20: erasing one conversation leaves no word of it, but the user’s own documents', async () => {
+test.each(Object.entries(states))(
+  'S20: erasing a user leaves no word or uid on any path: a conversation %s',
+  async (_, fields) => {
     const world = lifecycle();
     const conversationId = await compacted(world);
+    await setConversation(world, conversationId, fields);
     await write(
       world,
       Object.values(below).map((pathOf) => pathOf(conversationId)),
     );
-    await world.store.commit([
-      { op: 'create', path: paths.devicePath(UID, 'phone-1'), fields: { token: 'x' } },
-    ]);
+    await write(world, Object.values(ofUser));
+    await updateDocument(world.store, paths.compactionJobPath(conversationId), { lease });
 
-    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
-    await serveErasures(world);
+    await erase(world);
 
-    const left = (await world.documents()).map(({ path }) => path);
-    // The entry says no more than that it is gone, for the user's other devices.
-    const ofTheUser = [paths.devicePath(UID, 'phone-1'), paths.inboxPath(UID, conversationId)];
-    expect(left.toSorted()).toEqual([paths.conversationPath(conversationId), ...ofTheUser]);
-    expect((await remainsOf(world)).toSorted()).toEqual(ofTheUser);
-    const [entry] = await world.store.get(ofTheUser.slice(1));
-    expect(Object.keys(entry?.fields ?? {}).toSorted()).toEqual([
-      'changeTime',
-      'expireTime',
-      'list',
-      'schemaVersion',
+    expect(await remainsOf(world)).toEqual([]);
+    expect((await world.documents()).map(({ path }) => path)).toEqual([
+      paths.conversationPath(conversationId),
     ]);
-  });
+  },
+);
+
+test('S20: erasing one conversation leaves no word of it, but the user’s own documents', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  await write(
+    world,
+    Object.values(below).map((pathOf) => pathOf(conversationId)),
+  );
+  await world.store.commit([
+    { op: 'create', path: paths.devicePath(UID, 'phone-1'), fields: { token: 'x' } },
+  ]);
+
+  await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+  await serveErasures(world);
+
+  const left = (await world.documents()).map(({ path }) => path);
+  // The entry says no more than that it is gone, for the user's other devices.
+  const ofTheUser = [paths.devicePath(UID, 'phone-1'), paths.inboxPath(UID, conversationId)];
+  expect(left.toSorted()).toEqual([paths.conversationPath(conversationId), ...ofTheUser]);
+  expect((await remainsOf(world)).toSorted()).toEqual(ofTheUser);
+  const [entry] = await world.store.get(ofTheUser.slice(1));
+  expect(Object.keys(entry?.fields ?? {}).toSorted()).toEqual([
+    'changeTime',
+    'expireTime',
+    'list',
+    'schemaVersion',
+  ]);
 });

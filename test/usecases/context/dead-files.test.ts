@@ -110,29 +110,27 @@ describe('a file whose address dies after it was answered', () => {
   });
 });
 
-describe('a file that dies while its turn is answered', () => {
-  test('a file that dies before the app answers a call is left out of the rest of its turn', async () => {
-    const chat = world();
-    await withAppTools(chat.app.dependencies, chat.conversationId, ['locate']);
-    chat.state.say = [{ functionCall: { name: 'locate', args: {} } }];
-    await chat.answer(words('Where is it?'), picture());
-    chat.state.refuse = refusing('dead.example');
-    chat.state.say = [{ functionCall: { name: 'locate', args: { more: true } } }];
-    await chat.post({ results: [{ callId: 't_1_c0', output: 'Oslo' }] }, undefined, RESULTS);
-    const open = await chat.shown();
-    chat.state.say = [{ text: 'In Oslo.' }];
+test('a file that dies before the app answers a call is left out of the rest of its turn', async () => {
+  const chat = world();
+  await withAppTools(chat.app.dependencies, chat.conversationId, ['locate']);
+  chat.state.say = [{ functionCall: { name: 'locate', args: {} } }];
+  await chat.answer(words('Where is it?'), picture());
+  chat.state.refuse = refusing('dead.example');
+  chat.state.say = [{ functionCall: { name: 'locate', args: { more: true } } }];
+  await chat.post({ results: [{ callId: 't_1_c0', output: 'Oslo' }] }, undefined, RESULTS);
+  const open = await chat.shown();
+  chat.state.say = [{ text: 'In Oslo.' }];
 
-    const results = [{ callId: 't_1_c1', output: 'Norway' }];
-    const { text } = await chat.post({ results }, undefined, RESULTS);
-    const { turn } = sendMessageResponse.parse(JSON.parse(text));
-    await chat.answer(words('Thanks'));
+  const results = [{ callId: 't_1_c1', output: 'Norway' }];
+  const { text } = await chat.post({ results }, undefined, RESULTS);
+  const { turn } = sendMessageResponse.parse(JSON.parse(text));
+  await chat.answer(words('Thanks'));
 
-    expect(turn).toMatchObject({ state: 'done', leftOutFiles: [{ turnId: 't_1', part: 1 }] });
-    // The first call, a refused one and one without the file, then one for each step.
-    expect(chat.requests).toHaveLength(5);
-    expect(JSON.stringify(open[0]?.content)).toContain(NOT_SHOWN);
-    expect(newest(chat)).toContain(NOT_SHOWN);
-  });
+  expect(turn).toMatchObject({ state: 'done', leftOutFiles: [{ turnId: 't_1', part: 1 }] });
+  // The first call, a refused one and one without the file, then one for each step.
+  expect(chat.requests).toHaveLength(5);
+  expect(JSON.stringify(open[0]?.content)).toContain(NOT_SHOWN);
+  expect(newest(chat)).toContain(NOT_SHOWN);
 });
 
 describe('a refusal that leaving files out does not mend', () => {

@@ -11,7 +11,7 @@ import {
   storedConversation,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
@@ -26,49 +26,45 @@ async function largeConversation(environment: Record<string, string> = {}) {
   return { dependencies, conversationId, requests };
 }
 
-describe('a context over the hard threshold', () => {
-  test('a shortened view leaves room for a message that the whole context would not', async () => {
-    const { dependencies, conversationId } = await largeConversation({
-      MODEL_WINDOWS: '{"gemini-3.8-flash":3000}',
-    });
-
-    const handle = await sendMessage(dependencies, request(conversationId, 'word '.repeat(500)));
-
-    expect((await handle.result).turn.state).toBe('done');
+test('a shortened view leaves room for a message that the whole context would not', async () => {
+  const { dependencies, conversationId } = await largeConversation({
+    MODEL_WINDOWS: '{"gemini-3.8-flash":3000}',
   });
+
+  const handle = await sendMessage(dependencies, request(conversationId, 'word '.repeat(500)));
+
+  expect((await handle.result).turn.state).toBe('done');
 });
 
-describe('a turn during which the context was compacted', () => {
-  /** A message that is answered only when `gate` opens; meanwhile its conversation is compacted by hand. */
-  async function compactedBeside(store = createMemoryDocumentStore()) {
-    const gate = Promise.withResolvers<void>();
-    const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
-    const { model } = scriptedStreamer({ ...textAnswer('Late.', usage), gate: gate.promise });
-    const dependencies = chatDependencies({ model, store }, { THRESHOLD_TOKENS: '2000' });
-    const settings = { thresholdTokens: 2_000 };
-    const { conversationId } = await buildConversation(store, {
-      turns: 20,
-      conversation: { ownerUid: caller.uid, settings },
-    });
-    const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
-    const compactionRequests = { ...manualRequest() };
-    await setConversation({ store }, conversationId, { compactionRequests });
-    await compactOnce(compactionBench({ store }), conversationId);
-    return { dependencies, conversationId, handle, gate };
-  }
-
-  test('a turn after a swap requests nothing and hides no later compaction trigger', async () => {
-    const { dependencies, conversationId, handle, gate } = await compactedBeside();
-
-    gate.resolve();
-    await handle.result;
-
-    const conversation = await storedConversation(dependencies, conversationId);
-    expect(conversation?.generation).toBe(1);
-    expect(conversation?.compactionRequests).toEqual({});
-    expect(dependencies.published).toEqual([]);
-    await sendAll(dependencies, conversationId, ['one more']);
-    const later = await storedConversation(dependencies, conversationId);
-    expect(later?.compactionRequests.auto).toBeDefined();
+/** A message that is answered only when `gate` opens; meanwhile its conversation is compacted by hand. */
+async function compactedBeside(store = createMemoryDocumentStore()) {
+  const gate = Promise.withResolvers<void>();
+  const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+  const { model } = scriptedStreamer({ ...textAnswer('Late.', usage), gate: gate.promise });
+  const dependencies = chatDependencies({ model, store }, { THRESHOLD_TOKENS: '2000' });
+  const settings = { thresholdTokens: 2_000 };
+  const { conversationId } = await buildConversation(store, {
+    turns: 20,
+    conversation: { ownerUid: caller.uid, settings },
   });
+  const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
+  const compactionRequests = { ...manualRequest() };
+  await setConversation({ store }, conversationId, { compactionRequests });
+  await compactOnce(compactionBench({ store }), conversationId);
+  return { dependencies, conversationId, handle, gate };
+}
+
+test('a turn after a swap requests nothing and hides no later compaction trigger', async () => {
+  const { dependencies, conversationId, handle, gate } = await compactedBeside();
+
+  gate.resolve();
+  await handle.result;
+
+  const conversation = await storedConversation(dependencies, conversationId);
+  expect(conversation?.generation).toBe(1);
+  expect(conversation?.compactionRequests).toEqual({});
+  expect(dependencies.published).toEqual([]);
+  await sendAll(dependencies, conversationId, ['one more']);
+  const later = await storedConversation(dependencies, conversationId);
+  expect(later?.compactionRequests.auto).toBeDefined();
 });

@@ -64,38 +64,36 @@ const objectOf = async ({ chat }: World, conversationId: string) =>
 const statusOf = async ({ chat }: World, conversationId: string) =>
   (await chat.store.get([statusPath(conversationId)]))[0]?.fields;
 
-describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
-  test('with THRESHOLD_FRACTION=1 a turn without room for all requests a compaction and reports it', async () => {
-    const world = neverAtAThreshold();
-    const id = await built(world);
+test('with THRESHOLD_FRACTION=1 a turn without room for all requests a compaction and reports it', async () => {
+  const world = neverAtAThreshold();
+  const id = await built(world);
 
-    const { context, turn } = await send(world, id, 'And now?');
+  const { context, turn } = await send(world, id, 'And now?');
 
-    expect(turn.state).toBe('done');
-    expect((await storedConversation(world.chat, id))?.compactionRequests.auto?.trigger).toBe(
-      'overflow',
-    );
-    expect(world.chat.published).toHaveLength(1);
-    expect(context.compaction?.state).toBe('QUEUED');
-    expect(context.leftOut).toMatchObject({ from: 1, remedy: 'wait' });
-  });
+  expect(turn.state).toBe('done');
+  expect((await storedConversation(world.chat, id))?.compactionRequests.auto?.trigger).toBe(
+    'overflow',
+  );
+  expect(world.chat.published).toHaveLength(1);
+  expect(context.compaction?.state).toBe('QUEUED');
+  expect(context.leftOut).toMatchObject({ from: 1, remedy: 'wait' });
+});
 
-  test('with THRESHOLD_FRACTION=1 the context never outgrows the window or stays shortened', async () => {
-    const world = neverAtAThreshold();
-    const id = await built(world, {}, 1);
-    let most = 0;
+test('with THRESHOLD_FRACTION=1 the context never outgrows the window or stays shortened', async () => {
+  const world = neverAtAThreshold();
+  const id = await built(world, {}, 1);
+  let most = 0;
 
-    for (let turn = 1; turn <= 60; turn++) {
-      const { context } = await send(world, id, madeUpQuestion(turn));
-      most = Math.max(most, context.percent);
-      await compactOnce(world.bench, id);
-      expect((await objectOf(world, id)).leftOut).toBeUndefined();
-    }
+  for (let turn = 1; turn <= 60; turn++) {
+    const { context } = await send(world, id, madeUpQuestion(turn));
+    most = Math.max(most, context.percent);
+    await compactOnce(world.bench, id);
+    expect((await objectOf(world, id)).leftOut).toBeUndefined();
+  }
 
-    expect(most).toBeGreaterThan(75);
-    expect(most).toBeLessThan(95);
-    expect((await storedConversation(world.chat, id))?.generation).toBeGreaterThan(1);
-  });
+  expect(most).toBeGreaterThan(75);
+  expect(most).toBeLessThan(95);
+  expect((await storedConversation(world.chat, id))?.generation).toBeGreaterThan(1);
 });
 
 describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => {

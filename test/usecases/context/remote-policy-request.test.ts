@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createChatApp } from '#functions/chat/chat-app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createDependencies } from '#functions/dependencies.ts';
@@ -37,24 +37,22 @@ async function bench() {
   };
 }
 
-describe('a request', () => {
-  test('a user’s request applies the remote policy', async () => {
-    const { store, get, thresholdTokens } = await bench();
-    const fields = { thresholdTokens: 9_000 };
-    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+test('a user’s request applies the remote policy', async () => {
+  const { store, get, thresholdTokens } = await bench();
+  const fields = { thresholdTokens: 9_000 };
+  await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
 
-    const response = await get('/v1/conversations');
+  const response = await get('/v1/conversations');
 
-    expect([response.status, thresholdTokens()]).toEqual([200, 9_000]);
-  });
+  expect([response.status, thresholdTokens()]).toEqual([200, 9_000]);
+});
 
-  test('a probe request reads nothing', async () => {
-    const { store, get, thresholdTokens } = await bench();
-    const fields = { thresholdTokens: 9_000 };
-    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+test('a probe request reads nothing', async () => {
+  const { store, get, thresholdTokens } = await bench();
+  const fields = { thresholdTokens: 9_000 };
+  await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
 
-    await get('/v1/health');
+  await get('/v1/health');
 
-    expect(thresholdTokens()).toBe(24_000);
-  });
+  expect(thresholdTokens()).toBe(24_000);
 });

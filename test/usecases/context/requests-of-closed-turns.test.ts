@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
@@ -84,50 +84,48 @@ type Stage = Awaited<ReturnType<typeof waiting>>;
 
 const need = { 'compactionRequests.auto': { trigger: 'auto' } };
 
-describe('a turn that waits for the app and is over the threshold with what stands before it', () => {
-  test.each<{ ending: string; end: (stage: Stage) => Promise<unknown> }>([
-    {
-      ending: 'expires and is swept',
-      end: (stage) => {
-        stage.expire();
-        return runSweep(stage.worker(), neverAborted());
-      },
+test.each<{ ending: string; end: (stage: Stage) => Promise<unknown> }>([
+  {
+    ending: 'expires and is swept',
+    end: (stage) => {
+      stage.expire();
+      return runSweep(stage.worker(), neverAborted());
     },
-    {
-      ending: 'is cancelled',
-      end: ({ chat, conversationId }) => cancel(chat, conversationId, WAITING_SEQ),
+  },
+  {
+    ending: 'is cancelled',
+    end: ({ chat, conversationId }) => cancel(chat, conversationId, WAITING_SEQ),
+  },
+  {
+    ending: 'has expired when its message is sent again',
+    end: async ({ chat, sent, expire }) => {
+      expire();
+      await (
+        await sendMessage(chat, sent)
+      ).result;
     },
-    {
-      ending: 'has expired when its message is sent again',
-      end: async ({ chat, sent, expire }) => {
-        expire();
-        await (
-          await sendMessage(chat, sent)
-        ).result;
-      },
-    },
-    {
-      ending: 'is overtaken by a new message',
-      end: ({ chat, conversationId }) => say(chat, conversationId, 'Never mind.'),
-    },
-  ])(
-    'a waiting turn over the threshold stores a request with its end when it $ending',
-    async ({ end }) => {
-      const stage = await waiting();
+  },
+  {
+    ending: 'is overtaken by a new message',
+    end: ({ chat, conversationId }) => say(chat, conversationId, 'Never mind.'),
+  },
+])(
+  'a waiting turn over the threshold stores a request with its end when it $ending',
+  async ({ end }) => {
+    const stage = await waiting();
 
-      await end(stage);
+    await end(stage);
 
-      expect(stage.conversationAtEnd()).toMatchObject(need);
-      expect(await stage.isNeeded()).toBe(true);
-    },
-  );
+    expect(stage.conversationAtEnd()).toMatchObject(need);
+    expect(await stage.isNeeded()).toBe(true);
+  },
+);
 
-  test('cancelling a waiting turn over the threshold requests a compaction at once', async () => {
-    const { chat, conversationId } = await waiting();
-    chat.published.length = 0;
+test('cancelling a waiting turn over the threshold requests a compaction at once', async () => {
+  const { chat, conversationId } = await waiting();
+  chat.published.length = 0;
 
-    await cancel(chat, conversationId, WAITING_SEQ);
+  await cancel(chat, conversationId, WAITING_SEQ);
 
-    expect(chat.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
-  });
+  expect(chat.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
 });

@@ -162,18 +162,16 @@ async function world(fields: object) {
 const shiftOf = async ({ chat, target }: Awaited<ReturnType<typeof world>>) =>
   (await chat.store.get([conversationPath(target.conversationId)]))[0]?.fields['thresholdShift'];
 
-describe('a compaction by hand', () => {
-  test('a manual compaction far below the threshold lowers it where learning is enabled', async () => {
-    const learning = await world({ learnThreshold: true });
-    const { chat, target } = learning;
+test('a manual compaction far below the threshold lowers it where learning is enabled', async () => {
+  const learning = await world({ learnThreshold: true });
+  const { chat, target } = learning;
 
-    await requestCompaction(chat, target);
+  await requestCompaction(chat, target);
 
-    expect(await shiftOf(learning)).toBe(-0.05);
-    expect((await showContext(chat, target)).policy?.threshold).toEqual({
-      tokens: 22_800,
-      source: 'default',
-      learned: -0.05,
-    });
+  expect(await shiftOf(learning)).toBe(-0.05);
+  expect((await showContext(chat, target)).policy?.threshold).toEqual({
+    tokens: 22_800,
+    source: 'default',
+    learned: -0.05,
   });
 });

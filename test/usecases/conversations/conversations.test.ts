@@ -132,66 +132,64 @@ const patch = (id: string, body: object, more: { mask?: string; etag?: string } 
     ...(more.etag !== undefined && { headers: { 'if-match': more.etag } }),
   });
 
-describe('changing a conversation', () => {
-  test('changing a conversation with a field mask writes exactly the named fields', async () => {
-    const settings = { thresholdTokens: 9_000, thresholdFraction: 0.01 };
-    const { id } = await createWith({ title: 'one', metadata: { a: '1' }, settings });
+test('changing a conversation with a field mask writes exactly the named fields', async () => {
+  const settings = { thresholdTokens: 9_000, thresholdFraction: 0.01 };
+  const { id } = await createWith({ title: 'one', metadata: { a: '1' }, settings });
 
-    const response = await patch(
-      id,
-      { title: 'ignored', settings: { thresholdTokens: 8_000 } },
-      { mask: 'metadata,settings' },
-    );
+  const response = await patch(
+    id,
+    { title: 'ignored', settings: { thresholdTokens: 8_000 } },
+    { mask: 'metadata,settings' },
+  );
 
-    const changed = await readAs(conversationResponse, response);
-    expect(changed).toMatchObject({ title: 'one', metadata: {} });
-    expect(changed.settings).toEqual({ thresholdTokens: 8_000 });
-  });
+  const changed = await readAs(conversationResponse, response);
+  expect(changed).toMatchObject({ title: 'one', metadata: {} });
+  expect(changed.settings).toEqual({ thresholdTokens: 8_000 });
+});
 
-  test('changing a conversation by metadata.KEY leaves the entries of others', async () => {
-    const { id } = await createWith({ metadata: { a: '1', b: '2', c: '3' } });
+test('changing a conversation by metadata.KEY leaves the entries of others', async () => {
+  const { id } = await createWith({ metadata: { a: '1', b: '2', c: '3' } });
 
-    const response = await patch(
-      id,
-      { metadata: { a: '9', d: '4', e: 'not named' } },
-      { mask: 'metadata.a,%20metadata.b,metadata.d,title' },
-    );
+  const response = await patch(
+    id,
+    { metadata: { a: '9', d: '4', e: 'not named' } },
+    { mask: 'metadata.a,%20metadata.b,metadata.d,title' },
+  );
 
-    const changed = await readAs(conversationResponse, response);
-    expect(changed.metadata).toEqual({ a: '9', c: '3', d: '4' });
-    const all = await patch(id, { metadata: { z: '1' } }, { mask: 'metadata,metadata.a' });
-    expect((await readAs(conversationResponse, all)).metadata).toEqual({ z: '1' });
-  });
+  const changed = await readAs(conversationResponse, response);
+  expect(changed.metadata).toEqual({ a: '9', c: '3', d: '4' });
+  const all = await patch(id, { metadata: { z: '1' } }, { mask: 'metadata,metadata.a' });
+  expect((await readAs(conversationResponse, all)).metadata).toEqual({ z: '1' });
+});
 
-  test.each([
-    ['an unknown field in the mask', { title: 'x' }, 'title,ownerUid', 'BAD_FIELD'],
-    ['a metadata key that may not be', {}, 'metadata.__proto__', 'BAD_FIELD'],
-    ['a field of the deployment in the mask alone', {}, 'model', 'FIELD_NOT_WRITABLE'],
-    [
-      'a threshold that is too high',
-      { settings: { thresholdTokens: 20_001 } },
-      undefined,
-      'THRESHOLD_TOO_HIGH',
-    ],
-  ])('changing a conversation with %s is refused', async (...[, body, mask, reason]) => {
-    const { id } = await createWith();
+test.each([
+  ['an unknown field in the mask', { title: 'x' }, 'title,ownerUid', 'BAD_FIELD'],
+  ['a metadata key that may not be', {}, 'metadata.__proto__', 'BAD_FIELD'],
+  ['a field of the deployment in the mask alone', {}, 'model', 'FIELD_NOT_WRITABLE'],
+  [
+    'a threshold that is too high',
+    { settings: { thresholdTokens: 20_001 } },
+    undefined,
+    'THRESHOLD_TOO_HIGH',
+  ],
+])('changing a conversation with %s is refused', async (...[, body, mask, reason]) => {
+  const { id } = await createWith();
 
-    const response = await patch(id, body, mask === undefined ? {} : { mask });
+  const response = await patch(id, body, mask === undefined ? {} : { mask });
 
-    expect(await errorOf(response)).toMatchObject({ http: 400, reason });
-  });
+  expect(await errorOf(response)).toMatchObject({ http: 400, reason });
+});
 
-  test('ten simultaneous changes of a conversation lose none', async () => {
-    const { id } = await createWith();
-    const responses = await Promise.all([
-      ...Array.from({ length: 5 }, () => patch(id, { title: 'x' })),
-      ...Array.from({ length: 5 }, () => patch(id, { metadata: { a: '1' } })),
-    ]);
+test('ten simultaneous changes of a conversation lose none', async () => {
+  const { id } = await createWith();
+  const responses = await Promise.all([
+    ...Array.from({ length: 5 }, () => patch(id, { title: 'x' })),
+    ...Array.from({ length: 5 }, () => patch(id, { metadata: { a: '1' } })),
+  ]);
 
-    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
-    const read = await (await chat.call(`/v1/conversations/${id}`)).json();
-    expect(read).toMatchObject({ title: 'x', metadata: { a: '1' } });
-  });
+  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  const read = await (await chat.call(`/v1/conversations/${id}`)).json();
+  expect(read).toMatchObject({ title: 'x', metadata: { a: '1' } });
 });
 
 /** A conversation of alice with one answered message. */
@@ -205,44 +203,41 @@ async function answeredConversation(uid = 'alice') {
   return { id, path: `/v1/conversations/${id}` };
 }
 
-describe('a conversation in the bin', () => {
-  test('a message to one’s own conversation in the bin is refused with the way to take it back', async () => {
-    const { path } = await answeredConversation();
-    await chat.call(path, { method: 'DELETE' });
-    const body = { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hi' }] } };
+test('a message to one’s own conversation in the bin is refused with the way to take it back', async () => {
+  const { path } = await answeredConversation();
+  await chat.call(path, { method: 'DELETE' });
+  const body = { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hi' }] } };
 
-    const own = await errorOf(await chat.call(`${path}/messages`, { body }));
-    const other = await errorOf(await chat.call(`${path}/messages`, { body, uid: 'mallory' }));
+  const own = await errorOf(await chat.call(`${path}/messages`, { body }));
+  const other = await errorOf(await chat.call(`${path}/messages`, { body, uid: 'mallory' }));
 
-    expect(own).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
-    expect(own.message).toContain(':undelete');
-    expect(other).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
-    expect(other.message).not.toContain(':undelete');
-  });
-
-  test.each([1, 2, 30])(
-    'the list of the bin has the deleted conversations alone, %i a page',
-    async (pageSize) => {
-      const uid = randomUUID();
-      const made = [
-        await answeredConversation(uid),
-        await answeredConversation(uid),
-        await answeredConversation(uid),
-      ];
-      for (const index of [1, 0])
-        await chat.call(made[index]?.path ?? '', { method: 'DELETE', uid });
-
-      const seen: string[] = [];
-      let token: string | undefined;
-      do {
-        const query = `?list=deleted&pageSize=${pageSize}${token ? `&pageToken=${token}` : ''}`;
-        const response = await chat.call(`/v1/conversations${query}`, { uid });
-        const page = await readAs(conversationListResponse, response);
-        seen.push(...page.conversations.map(({ id }) => id));
-        token = page.nextPageToken;
-      } while (token !== undefined);
-
-      expect(seen).toEqual([made[1]?.id, made[0]?.id]);
-    },
-  );
+  expect(own).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+  expect(own.message).toContain(':undelete');
+  expect(other).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+  expect(other.message).not.toContain(':undelete');
 });
+
+test.each([1, 2, 30])(
+  'the list of the bin has the deleted conversations alone, %i a page',
+  async (pageSize) => {
+    const uid = randomUUID();
+    const made = [
+      await answeredConversation(uid),
+      await answeredConversation(uid),
+      await answeredConversation(uid),
+    ];
+    for (const index of [1, 0]) await chat.call(made[index]?.path ?? '', { method: 'DELETE', uid });
+
+    const seen: string[] = [];
+    let token: string | undefined;
+    do {
+      const query = `?list=deleted&pageSize=${pageSize}${token ? `&pageToken=${token}` : ''}`;
+      const response = await chat.call(`/v1/conversations${query}`, { uid });
+      const page = await readAs(conversationListResponse, response);
+      seen.push(...page.conversations.map(({ id }) => id));
+      token = page.nextPageToken;
+    } while (token !== undefined);
+
+    expect(seen).toEqual([made[1]?.id, made[0]?.id]);
+  },
+);

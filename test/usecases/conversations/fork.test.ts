@@ -45,133 +45,129 @@ test('a fork over its threshold requests a compaction at once', async () => {
   expect(conversation?.value.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
 });
 
-describe('a fork', () => {
-  test.each(['message-2', 'm_2'])(
-    'a fork has the turns up to %s and no others',
-    async (messageId) => {
-      const world = lifecycle();
-      const { conversationId } = await buildConversation(world.store, { turns: 4 });
-
-      const forked = await fork(world, conversationId, messageId);
-
-      expect(forked).toMatchObject({ isNew: true, conversation: { state: 'live', lastSeq: 2 } });
-      expect(forked.conversation.forkedFrom).toEqual({ conversationId, seq: 2 });
-      expect(await transcript(world, forked.conversationId, 4)).toEqual(
-        await transcript(world, conversationId, 2),
-      );
-    },
-  );
-
-  test('a fork is whole when it is answered, however long its writes take', async () => {
-    const world = lifecycle({}, compactionBench, slowWrites());
+test.each(['message-2', 'm_2'])(
+  'a fork has the turns up to %s and no others',
+  async (messageId) => {
+    const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 4 });
 
-    const forked = await fork(world, conversationId, 'message-4');
+    const forked = await fork(world, conversationId, messageId);
 
+    expect(forked).toMatchObject({ isNew: true, conversation: { state: 'live', lastSeq: 2 } });
+    expect(forked.conversation.forkedFrom).toEqual({ conversationId, seq: 2 });
     expect(await transcript(world, forked.conversationId, 4)).toEqual(
-      await transcript(world, conversationId, 4),
+      await transcript(world, conversationId, 2),
     );
+  },
+);
+
+test('a fork is whole when it is answered, however long its writes take', async () => {
+  const world = lifecycle({}, compactionBench, slowWrites());
+  const { conversationId } = await buildConversation(world.store, { turns: 4 });
+
+  const forked = await fork(world, conversationId, 'message-4');
+
+  expect(await transcript(world, forked.conversationId, 4)).toEqual(
+    await transcript(world, conversationId, 4),
+  );
+});
+
+test('a fork has no title that was made of later turns, which may be erased', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, {
+    turns: 4,
+    conversation: { title: 'A secret trip', autoTitle: { throughSeq: 4 } },
   });
 
-  test('a fork has no title that was made of later turns, which may be erased', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, {
-      turns: 4,
-      conversation: { title: 'A secret trip', autoTitle: { throughSeq: 4 } },
-    });
+  const forked = await fork(world, conversationId, 'message-2');
 
-    const forked = await fork(world, conversationId, 'message-2');
+  expect(JSON.stringify(forked.conversation)).not.toContain('secret');
+  expect((await fork(world, conversationId, 'message-4')).conversation.title).toBe('A secret trip');
+});
 
-    expect(JSON.stringify(forked.conversation)).not.toContain('secret');
-    expect((await fork(world, conversationId, 'message-4')).conversation.title).toBe(
-      'A secret trip',
-    );
-  });
-
-  test('a fork takes settings, title, model and the pins of its turns along', async () => {
-    const world = lifecycle();
-    const pin = { text: 'a fact', source: 'api' } as const;
-    const { conversationId } = await buildConversation(world.store, {
-      turns: 4,
-      conversation: {
-        title: 'Trip',
-        metadata: { topic: 'Jeju' },
-        settings: { thresholdTokens: 9_000 },
-        systemInstruction: 'Be kind.',
-        pins: [
-          { id: 'p0', ...pin },
-          { id: 'p2', ...pin, seq: 2 },
-          { id: 'p3', ...pin, seq: 3 },
-        ],
-      },
-    });
-
-    const { conversation } = await fork(world, conversationId, 'message-2');
-
-    expect(conversation).toMatchObject({
-      ownerUid: 'u1',
+test('a fork takes settings, title, model and the pins of its turns along', async () => {
+  const world = lifecycle();
+  const pin = { text: 'a fact', source: 'api' } as const;
+  const { conversationId } = await buildConversation(world.store, {
+    turns: 4,
+    conversation: {
       title: 'Trip',
       metadata: { topic: 'Jeju' },
       settings: { thresholdTokens: 9_000 },
       systemInstruction: 'Be kind.',
-    });
-    expect(conversation.pins.map(({ id }) => id)).toEqual(['p0', 'p2']);
+      pins: [
+        { id: 'p0', ...pin },
+        { id: 'p2', ...pin, seq: 2 },
+        { id: 'p3', ...pin, seq: 3 },
+      ],
+    },
   });
 
-  test('a fork uses the newest summary that covers no more than its turns', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const first = await see(world.store, conversationId);
-    await compactAgain(world, conversationId);
-    const { seq } = first.conversation.coveredThrough;
+  const { conversation } = await fork(world, conversationId, 'message-2');
 
-    const forked = await fork(world, conversationId, `message-${seq + 2}`);
-
-    const { conversation, history, items, tokens } = await see(world.store, forked.conversationId);
-    expect(conversation).toMatchObject({ generation: 1, coveredThrough: { seq } });
-    expect(history?.snapshotText).toBe(first.history?.snapshotText);
-    expect([...new Set(items.flatMap((item) => item.seq ?? []))]).toEqual([seq + 1, seq + 2]);
-    expect(conversation.context).toMatchObject({ tokens, source: 'estimated', seq: seq + 2 });
+  expect(conversation).toMatchObject({
+    ownerUid: 'u1',
+    title: 'Trip',
+    metadata: { topic: 'Jeju' },
+    settings: { thresholdTokens: 9_000 },
+    systemInstruction: 'Be kind.',
   });
+  expect(conversation.pins.map(({ id }) => id)).toEqual(['p0', 'p2']);
+});
 
-  test('a fork takes no summary made after its turns were replaced', async () => {
-    const world = lifecycle({ clock: systemClock });
-    const { conversationId } = await buildConversation(world.store, {
-      turns: [{ user: 'A long question. '.repeat(400) }, {}, {}],
-    });
-    await answered(world.chat, edit(conversationId, 'message-2', 'Corrected.'));
-    await addTurn(world.store, conversationId, { user: 'And then?', answer: 'Then home.' });
-    await setConversation(world, conversationId, {
-      compactionRequests: { ...manualRequest('by-hand') },
-    });
-    await compactOnce(world.bench, conversationId);
-    const source = await see(world.store, conversationId);
-    expect(source.conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 3 } });
+test('a fork uses the newest summary that covers no more than its turns', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  const first = await see(world.store, conversationId);
+  await compactAgain(world, conversationId);
+  const { seq } = first.conversation.coveredThrough;
 
-    const forked = await fork(world, conversationId, 'message-3');
+  const forked = await fork(world, conversationId, `message-${seq + 2}`);
 
-    const { items } = await see(world.store, forked.conversationId);
-    expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 3, 3]);
+  const { conversation, history, items, tokens } = await see(world.store, forked.conversationId);
+  expect(conversation).toMatchObject({ generation: 1, coveredThrough: { seq } });
+  expect(history?.snapshotText).toBe(first.history?.snapshotText);
+  expect([...new Set(items.flatMap((item) => item.seq ?? []))]).toEqual([seq + 1, seq + 2]);
+  expect(conversation.context).toMatchObject({ tokens, source: 'estimated', seq: seq + 2 });
+});
+
+test('a fork takes no summary made after its turns were replaced', async () => {
+  const world = lifecycle({ clock: systemClock });
+  const { conversationId } = await buildConversation(world.store, {
+    turns: [{ user: 'A long question. '.repeat(400) }, {}, {}],
   });
-
-  test('a fork knows the ids of its messages', async () => {
-    const world = lifecycle({ clock: systemClock });
-    const conversationId = randomUUID();
-    const first = request(conversationId, 'Hello.');
-    await (
-      await sendMessage(world.chat, first)
-    ).result;
-    const forked = await fork(world, conversationId, first.message.id);
-
-    const again = await sendMessage(world.chat, {
-      ...first,
-      conversationId: forked.conversationId,
-    });
-    const next = await sendMessage(world.chat, request(forked.conversationId, 'More.'));
-
-    expect(await again.result).toMatchObject({ replayed: true, turn: { seq: 1 } });
-    expect(await next.result).toMatchObject({ replayed: false, turn: { seq: 2 } });
+  await answered(world.chat, edit(conversationId, 'message-2', 'Corrected.'));
+  await addTurn(world.store, conversationId, { user: 'And then?', answer: 'Then home.' });
+  await setConversation(world, conversationId, {
+    compactionRequests: { ...manualRequest('by-hand') },
   });
+  await compactOnce(world.bench, conversationId);
+  const source = await see(world.store, conversationId);
+  expect(source.conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 3 } });
+
+  const forked = await fork(world, conversationId, 'message-3');
+
+  const { items } = await see(world.store, forked.conversationId);
+  expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 3, 3]);
+});
+
+test('a fork knows the ids of its messages', async () => {
+  const world = lifecycle({ clock: systemClock });
+  const conversationId = randomUUID();
+  const first = request(conversationId, 'Hello.');
+  await (
+    await sendMessage(world.chat, first)
+  ).result;
+  const forked = await fork(world, conversationId, first.message.id);
+
+  const again = await sendMessage(world.chat, {
+    ...first,
+    conversationId: forked.conversationId,
+  });
+  const next = await sendMessage(world.chat, request(forked.conversationId, 'More.'));
+
+  expect(await again.result).toMatchObject({ replayed: true, turn: { seq: 1 } });
+  expect(await next.result).toMatchObject({ replayed: false, turn: { seq: 2 } });
 });
 
 test('a message that is being answered cannot be forked', async () => {
@@ -291,72 +287,68 @@ describe('a fork under an id', () => {
   });
 });
 
-describe('a source that changes while it is copied', () => {
-  /** Does something to the source, once, when all is copied. */
-  const meanwhile = (world: Lifecycle, change: () => Promise<unknown>) => {
-    let isDone = false;
-    return {
-      chat: {
-        ...world.chat,
-        atCrashPoint: async (name: string) => {
-          if (name !== 'fork-copied' || isDone) return;
-          isDone = true;
-          await change();
-        },
+/** Does something to the source, once, when all is copied. */
+const meanwhile = (world: Lifecycle, change: () => Promise<unknown>) => {
+  let isDone = false;
+  return {
+    chat: {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name !== 'fork-copied' || isDone) return;
+        isDone = true;
+        await change();
       },
-    };
+    },
   };
+};
 
-  test('a source with a deleted message during a fork is copied again without it', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const racing = meanwhile(world, () =>
-      deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' }),
-    );
+test('a source with a deleted message during a fork is copied again without it', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  const racing = meanwhile(world, () =>
+    deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' }),
+  );
 
-    const forked = await fork(racing, conversationId, 'message-20');
+  const forked = await fork(racing, conversationId, 'message-20');
 
-    const below = (await world.documents()).filter(({ path }) =>
-      path.startsWith(conversationPath(forked.conversationId)),
-    );
-    expect(JSON.stringify(below)).not.toContain(CANARY);
-    expect(below.filter(({ path }) => path.includes('/turns/'))).toHaveLength(20);
-  });
+  const below = (await world.documents()).filter(({ path }) =>
+    path.startsWith(conversationPath(forked.conversationId)),
+  );
+  expect(JSON.stringify(below)).not.toContain(CANARY);
+  expect(below.filter(({ path }) => path.includes('/turns/'))).toHaveLength(20);
 });
 
-describe('a fork', () => {
-  test('a fork copies long messages and answers whole', async () => {
-    const world = lifecycle();
-    const long = 'long text '.repeat(150_000);
-    const turns = [1, 2].map(() => ({ user: long, answer: long }));
-    const { conversationId } = await buildConversation(
-      {
-        commit: async (writes) =>
-          (await Promise.all(writes.map((each) => world.store.commit([each])))).flat(),
-      },
-      { turns },
-    );
+test('a fork copies long messages and answers whole', async () => {
+  const world = lifecycle();
+  const long = 'long text '.repeat(150_000);
+  const turns = [1, 2].map(() => ({ user: long, answer: long }));
+  const { conversationId } = await buildConversation(
+    {
+      commit: async (writes) =>
+        (await Promise.all(writes.map((each) => world.store.commit([each])))).flat(),
+    },
+    { turns },
+  );
 
-    const forked = await fork(world, conversationId, 'message-2');
+  const forked = await fork(world, conversationId, 'message-2');
 
-    expect(await transcript(world, forked.conversationId, 2)).toEqual(
-      await transcript(world, conversationId, 2),
-    );
-  });
+  expect(await transcript(world, forked.conversationId, 2)).toEqual(
+    await transcript(world, conversationId, 2),
+  );
+});
 
-  test('a fork of more turns than one request copies is refused', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 1 });
-    const seq = FORK_TURNS_MAX + 1;
-    const [first] = await world.store.get([turnPath(conversationId, 1)]);
-    const fields = { ...first?.fields, seq };
-    await world.store.commit([{ op: 'create', path: turnPath(conversationId, seq), fields }]);
-    await setConversation(world, conversationId, { lastSeq: seq });
+test('a fork of more turns than one request copies is refused', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, { turns: 1 });
+  const seq = FORK_TURNS_MAX + 1;
+  const [first] = await world.store.get([turnPath(conversationId, 1)]);
+  const fields = { ...first?.fields, seq };
+  await world.store.commit([{ op: 'create', path: turnPath(conversationId, seq), fields }]);
+  await setConversation(world, conversationId, { lastSeq: seq });
 
-    await expect(fork(world, conversationId, `m_${seq}`)).rejects.toMatchObject({
-      status: 'FAILED_PRECONDITION',
-      reason: 'FORK_TOO_LARGE',
-      metadata: { turns: '20001', turnsMax: '20000' },
-    });
+  await expect(fork(world, conversationId, `m_${seq}`)).rejects.toMatchObject({
+    status: 'FAILED_PRECONDITION',
+    reason: 'FORK_TOO_LARGE',
+    metadata: { turns: '20001', turnsMax: '20000' },
   });
 });

@@ -52,62 +52,60 @@ const DAY_MS = 24 * 60 * 60_000;
 const storedConversation = async (world: ReturnType<typeof lifecycle>, conversationId: string) =>
   (await readConversation(world.store, conversationId))?.value;
 
-describe('deleting a conversation', () => {
-  test('deleting a conversation keeps it recoverable for thirty days and drops waiting requests', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
+test('deleting a conversation keeps it recoverable for thirty days and drops waiting requests', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
 
-    await deleteConversation(world.chat, { caller: owner, conversationId });
+  await deleteConversation(world.chat, { caller: owner, conversationId });
 
-    const now = world.bench.clock.now();
-    expect(await storedConversation(world, conversationId)).toMatchObject({
-      state: 'deleted',
-      generation: 2,
-      deleteTime: now,
-      purgeTime: new Date(now.getTime() + 30 * DAY_MS),
-      compactionRequests: {},
-    });
-    await expect(
-      readOwnConversation(world.chat, { caller: owner, conversationId }),
-    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  const now = world.bench.clock.now();
+  expect(await storedConversation(world, conversationId)).toMatchObject({
+    state: 'deleted',
+    generation: 2,
+    deleteTime: now,
+    purgeTime: new Date(now.getTime() + 30 * DAY_MS),
+    compactionRequests: {},
   });
+  await expect(
+    readOwnConversation(world.chat, { caller: owner, conversationId }),
+  ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+});
 
-  test('deleting a conversation cancels its running turn, which stores nothing more', async () => {
-    const world = lifecycle({ clock: systemClock });
-    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-    const { model } = scriptedStreamer({ ...textAnswer('Too late.'), gate });
-    const conversationId = randomUUID();
-    const chat = { ...world.chat, model };
-    const handle = await sendMessage(chat, request(conversationId, 'Hello.'));
-    const ended = handle.result.then(
-      () => 'answered',
-      () => 'stopped',
-    );
+test('deleting a conversation cancels its running turn, which stores nothing more', async () => {
+  const world = lifecycle({ clock: systemClock });
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { model } = scriptedStreamer({ ...textAnswer('Too late.'), gate });
+  const conversationId = randomUUID();
+  const chat = { ...world.chat, model };
+  const handle = await sendMessage(chat, request(conversationId, 'Hello.'));
+  const ended = handle.result.then(
+    () => 'answered',
+    () => 'stopped',
+  );
 
-    await deleteConversation(chat, { caller: owner, conversationId });
-    open();
+  await deleteConversation(chat, { caller: owner, conversationId });
+  open();
 
-    expect(await ended).toBe('stopped');
-    const [turn] = await world.store.get([turnPath(conversationId, 1)]);
-    expect(turn?.fields).toMatchObject({ state: 'cancelled', answerJson: '[]', inContext: false });
-    expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'deleted' });
-    expect((await storedConversation(world, conversationId))?.open).toBeUndefined();
+  expect(await ended).toBe('stopped');
+  const [turn] = await world.store.get([turnPath(conversationId, 1)]);
+  expect(turn?.fields).toMatchObject({ state: 'cancelled', answerJson: '[]', inContext: false });
+  expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'deleted' });
+  expect((await storedConversation(world, conversationId))?.open).toBeUndefined();
+});
+
+test('deleting a conversation cancels a turn that begins at the same moment', async () => {
+  const { world, acting } = actingBefore('deleted', {
+    clock: systemClock,
+    model: steeredStreamer().model,
   });
+  const conversationId = await compacted(world);
+  acting.act = () => sendMessage(world.otherChat, request(conversationId, 'Wait.'));
 
-  test('deleting a conversation cancels a turn that begins at the same moment', async () => {
-    const { world, acting } = actingBefore('deleted', {
-      clock: systemClock,
-      model: steeredStreamer().model,
-    });
-    const conversationId = await compacted(world);
-    acting.act = () => sendMessage(world.otherChat, request(conversationId, 'Wait.'));
+  await deleteConversation(world.chat, { caller: owner, conversationId });
 
-    await deleteConversation(world.chat, { caller: owner, conversationId });
-
-    const { lastSeq = 0 } = (await storedConversation(world, conversationId)) ?? {};
-    expect((await storedTurn(world.chat, conversationId, lastSeq)).state).toBe('cancelled');
-  });
+  const { lastSeq = 0 } = (await storedConversation(world, conversationId)) ?? {};
+  expect((await storedTurn(world.chat, conversationId, lastSeq)).state).toBe('cancelled');
 });
 
 describe('taking a conversation out of the bin', () => {

@@ -127,16 +127,14 @@ describe('S20, contract 12: erasing a user', () => {
   });
 });
 
-describe('S20: an erased conversation', () => {
-  test('an erased conversation’s id stays taken', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await erase(world);
-    const again = { caller: owner, id: conversationId, fields: {} };
+test('an erased conversation’s id stays taken', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  await erase(world);
+  const again = { caller: owner, id: conversationId, fields: {} };
 
-    await expect(createConversation(world.chat, again)).rejects.toMatchObject({
-      status: 'NOT_FOUND',
-    });
+  await expect(createConversation(world.chat, again)).rejects.toMatchObject({
+    status: 'NOT_FOUND',
   });
 });
 

@@ -198,83 +198,79 @@ test('a replaced message is not edited', async () => {
   });
 });
 
-describe('a message whose answer was deleted', () => {
-  test.each(['m_2', 'its own id'])(
-    'a message without its deleted answer is regenerated, named by %s',
-    async (by) => {
-      const chat = chatDependencies();
-      const id = randomUUID();
-      await answered(chat, request(id, 'one'));
-      const asked = request(id, 'two');
-      await answered(chat, asked);
-      await removeMessage({ chat }, id, 'm_2');
-
-      const turn = await answered(chat, regenerate(id, by === 'm_2' ? by : asked.message.id));
-
-      expect(turn).toMatchObject({ seq: 3, replaces: 2, state: 'done' });
-      expect(await shownTexts(chat, id)).toEqual(['one', 'Fine.', 'two', 'Fine.']);
-    },
-  );
-
-  test('a deleted message is neither edited nor regenerated', async () => {
+test.each(['m_2', 'its own id'])(
+  'a message without its deleted answer is regenerated, named by %s',
+  async (by) => {
     const chat = chatDependencies();
     const id = randomUUID();
-    const asked = request(id, 'one');
+    await answered(chat, request(id, 'one'));
+    const asked = request(id, 'two');
     await answered(chat, asked);
-    await removeMessage({ chat }, id, asked.message.id);
+    await removeMessage({ chat }, id, 'm_2');
 
-    for (const again of [edit(id, asked.message.id, 'x'), regenerate(id, 'm_1')])
-      await expect(sendMessage(chat, again)).rejects.toMatchObject({ reason: 'MESSAGE_NOT_FOUND' });
-  });
+    const turn = await answered(chat, regenerate(id, by === 'm_2' ? by : asked.message.id));
+
+    expect(turn).toMatchObject({ seq: 3, replaces: 2, state: 'done' });
+    expect(await shownTexts(chat, id)).toEqual(['one', 'Fine.', 'two', 'Fine.']);
+  },
+);
+
+test('a deleted message is neither edited nor regenerated', async () => {
+  const chat = chatDependencies();
+  const id = randomUUID();
+  const asked = request(id, 'one');
+  await answered(chat, asked);
+  await removeMessage({ chat }, id, asked.message.id);
+
+  for (const again of [edit(id, asked.message.id, 'x'), regenerate(id, 'm_1')])
+    await expect(sendMessage(chat, again)).rejects.toMatchObject({ reason: 'MESSAGE_NOT_FOUND' });
 });
 
-describe('a regenerated answer', () => {
-  test.each(['the answer', 'the message'])(
-    'a regenerated answer by the id of %s replaces the last one',
-    async (by) => {
-      const { model, requests } = scriptedStreamer(textAnswer('First.'), textAnswer('Second.'));
-      const dependencies = chatDependencies({ model });
-      const id = randomUUID();
-      const asked = request(id, 'Hello');
-      await answered(dependencies, asked);
-
-      const turn = await answered(
-        dependencies,
-        regenerate(id, by === 'the answer' ? 'm_1' : asked.message.id),
-      );
-
-      expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
-      expect(contentText(turn.user)).toBe('Hello');
-      expect(requests[1]?.contents.map(contentText)).toEqual(['Hello']);
-      expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'Second.']);
-    },
-  );
-
-  test.each(['m_1', 'm_3'])(
-    'a regeneration is refused for %s when the last answer is m_2',
-    async (messageId) => {
-      const dependencies = chatDependencies();
-      const id = randomUUID();
-      await answered(dependencies, request(id, 'one'));
-      await answered(dependencies, request(id, 'two'));
-
-      const asked = sendMessage(dependencies, regenerate(id, messageId));
-
-      await expect(asked).rejects.toMatchObject({
-        reason: messageId === 'm_1' ? 'NOT_THE_LAST_ANSWER' : 'MESSAGE_NOT_FOUND',
-      });
-    },
-  );
-
-  test('a failed answer can be regenerated', async () => {
-    const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
+test.each(['the answer', 'the message'])(
+  'a regenerated answer by the id of %s replaces the last one',
+  async (by) => {
+    const { model, requests } = scriptedStreamer(textAnswer('First.'), textAnswer('Second.'));
     const dependencies = chatDependencies({ model });
     const id = randomUUID();
-    await expect(answered(dependencies, request(id, 'Hello'))).rejects.toBeDefined();
+    const asked = request(id, 'Hello');
+    await answered(dependencies, asked);
 
-    const turn = await answered(dependencies, regenerate(id, 'm_1'));
+    const turn = await answered(
+      dependencies,
+      regenerate(id, by === 'the answer' ? 'm_1' : asked.message.id),
+    );
 
     expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
-    expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'At last.']);
-  });
+    expect(contentText(turn.user)).toBe('Hello');
+    expect(requests[1]?.contents.map(contentText)).toEqual(['Hello']);
+    expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'Second.']);
+  },
+);
+
+test.each(['m_1', 'm_3'])(
+  'a regeneration is refused for %s when the last answer is m_2',
+  async (messageId) => {
+    const dependencies = chatDependencies();
+    const id = randomUUID();
+    await answered(dependencies, request(id, 'one'));
+    await answered(dependencies, request(id, 'two'));
+
+    const asked = sendMessage(dependencies, regenerate(id, messageId));
+
+    await expect(asked).rejects.toMatchObject({
+      reason: messageId === 'm_1' ? 'NOT_THE_LAST_ANSWER' : 'MESSAGE_NOT_FOUND',
+    });
+  },
+);
+
+test('a failed answer can be regenerated', async () => {
+  const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
+  const dependencies = chatDependencies({ model });
+  const id = randomUUID();
+  await expect(answered(dependencies, request(id, 'Hello'))).rejects.toBeDefined();
+
+  const turn = await answered(dependencies, regenerate(id, 'm_1'));
+
+  expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
+  expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'At last.']);
 });

@@ -9,7 +9,7 @@ import {
   readAs,
 } from '#test/support/chat/chat-server.ts';
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 const streamer = scriptedStreamer(textAnswer('Fruit.'));
 const chat = await startChatServer({
@@ -30,47 +30,45 @@ const list = async (conversationId: string) =>
 /** About `tokens` tokens. */
 const textOf = (tokens: number) => 'bee '.repeat(Math.ceil(tokens / 0.8)).trim();
 
-describe('a pin', () => {
-  test('a pin is put, replaced, read and removed by its id', async () => {
-    const { id } = await createConversation(chat);
+test('a pin is put, replaced, read and removed by its id', async () => {
+  const { id } = await createConversation(chat);
 
-    const made = await put(id, 'allergy', { text: 'No hazelnuts.' });
-    const replaced = await put(id, 'allergy', { text: 'No nuts at all.' });
+  const made = await put(id, 'allergy', { text: 'No hazelnuts.' });
+  const replaced = await put(id, 'allergy', { text: 'No nuts at all.' });
 
-    expect([made.status, replaced.status]).toEqual([201, 200]);
-    const pin = { id: 'allergy', text: 'No nuts at all.', source: 'api' };
-    expect(await readAs(pinResponse, replaced)).toEqual(pin);
-    expect(await readAs(pinResponse, await chat.call(pinsPath(id, 'allergy')))).toEqual(pin);
-    const deleted = await chat.call(pinsPath(id, 'allergy'), { method: 'DELETE' });
-    expect([deleted.status, await deleted.text()]).toEqual([204, '']);
-    expect((await list(id)).pins).toEqual([]);
-  });
+  expect([made.status, replaced.status]).toEqual([201, 200]);
+  const pin = { id: 'allergy', text: 'No nuts at all.', source: 'api' };
+  expect(await readAs(pinResponse, replaced)).toEqual(pin);
+  expect(await readAs(pinResponse, await chat.call(pinsPath(id, 'allergy')))).toEqual(pin);
+  const deleted = await chat.call(pinsPath(id, 'allergy'), { method: 'DELETE' });
+  expect([deleted.status, await deleted.text()]).toEqual([204, '']);
+  expect((await list(id)).pins).toEqual([]);
+});
 
-  test('a deleted pin does not come back with a late copy of its request', async () => {
-    const { id } = await createConversation(chat);
-    await put(id, 'allergy', { text: 'No hazelnuts.' });
-    await chat.call(pinsPath(id, 'allergy'), { method: 'DELETE' });
+test('a deleted pin does not come back with a late copy of its request', async () => {
+  const { id } = await createConversation(chat);
+  await put(id, 'allergy', { text: 'No hazelnuts.' });
+  await chat.call(pinsPath(id, 'allergy'), { method: 'DELETE' });
 
-    const late = await errorOf(await put(id, 'allergy', { text: 'No hazelnuts.' }));
-    const again = await put(id, 'nuts', { text: 'No hazelnuts.' });
+  const late = await errorOf(await put(id, 'allergy', { text: 'No hazelnuts.' }));
+  const again = await put(id, 'nuts', { text: 'No hazelnuts.' });
 
-    expect(late).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
-    expect(late.message).toContain('Choose a new id');
-    expect(again.status).toBe(201);
-  });
+  expect(late).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
+  expect(late.message).toContain('Choose a new id');
+  expect(again.status).toBe(201);
+});
 
-  test('the pin list shows all pins, the oldest first, with their total size', async () => {
-    const { id } = await createConversation(chat);
-    await put(id, 'one', { text: 'No hazelnuts.' });
-    await put(id, 'two', { text: 'Aisle seat.' });
+test('the pin list shows all pins, the oldest first, with their total size', async () => {
+  const { id } = await createConversation(chat);
+  await put(id, 'one', { text: 'No hazelnuts.' });
+  await put(id, 'two', { text: 'Aisle seat.' });
 
-    const { pins, tokens, budgetTokens } = await list(id);
+  const { pins, tokens, budgetTokens } = await list(id);
 
-    expect(pins.map((pin) => pin.id)).toEqual(['one', 'two']);
-    expect(tokens).toBeGreaterThan(5);
-    expect(tokens).toBeLessThan(budgetTokens);
-    expect(budgetTokens).toBe(125);
-  });
+  expect(pins.map((pin) => pin.id)).toEqual(['one', 'two']);
+  expect(tokens).toBeGreaterThan(5);
+  expect(tokens).toBeLessThan(budgetTokens);
+  expect(budgetTokens).toBe(125);
 });
 
 const send = (id: string) => {
@@ -102,34 +100,32 @@ test('the context is larger with a pin, before and after an answer', async () =>
   expect(answered - none).toBeGreaterThan(40);
 });
 
-describe('a pin is refused', () => {
-  test('a pin that does not fit beside the others is refused with the space left', async () => {
-    const { id } = await createConversation(chat);
-    await put(id, 'one', { text: textOf(60) });
+test('a pin that does not fit beside the others is refused with the space left', async () => {
+  const { id } = await createConversation(chat);
+  await put(id, 'one', { text: textOf(60) });
 
-    const error = await errorOf(await put(id, 'two', { text: textOf(100) }));
+  const error = await errorOf(await put(id, 'two', { text: textOf(100) }));
 
-    expectClean(error);
-    expect(error).toMatchObject({ http: 400, reason: 'PIN_BUDGET' });
-    const { remainingTokens, neededTokens, budgetTokens } = error.metadata;
-    expect(budgetTokens).toBe('125');
-    expect(Number(remainingTokens)).toBeGreaterThan(20);
-    expect(Number(remainingTokens)).toBeLessThan(Number(neededTokens));
-    expect(error.message).toContain(`${remainingTokens} are left`);
-    expect(error.message).toContain('delete another pin');
-    expect((await list(id)).pins).toHaveLength(1);
-  });
+  expectClean(error);
+  expect(error).toMatchObject({ http: 400, reason: 'PIN_BUDGET' });
+  const { remainingTokens, neededTokens, budgetTokens } = error.metadata;
+  expect(budgetTokens).toBe('125');
+  expect(Number(remainingTokens)).toBeGreaterThan(20);
+  expect(Number(remainingTokens)).toBeLessThan(Number(neededTokens));
+  expect(error.message).toContain(`${remainingTokens} are left`);
+  expect(error.message).toContain('delete another pin');
+  expect((await list(id)).pins).toHaveLength(1);
+});
 
-  test.each([
-    ['with a blank text', { text: ' \n' }, 'text'],
-    ['with half of a surrogate pair', '{"text":"\\ud83d"}', 'text'],
-    ['with a field that is not known', { text: 'a', seq: 3 }, 'seq'],
-  ])('a pin is refused: %s', async (_, body, field) => {
-    const { id } = await createConversation(chat);
+test.each([
+  ['with a blank text', { text: ' \n' }, 'text'],
+  ['with half of a surrogate pair', '{"text":"\\ud83d"}', 'text'],
+  ['with a field that is not known', { text: 'a', seq: 3 }, 'seq'],
+])('a pin is refused: %s', async (_, body, field) => {
+  const { id } = await createConversation(chat);
 
-    const error = await errorOf(await put(id, 'one', body));
+  const error = await errorOf(await put(id, 'one', body));
 
-    expectClean(error);
-    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field } });
-  });
+  expectClean(error);
+  expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field } });
 });

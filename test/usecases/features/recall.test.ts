@@ -87,72 +87,70 @@ async function conversationOf(turns: readonly TurnToBuild[]) {
 const filler = (count: number): TurnToBuild[] =>
   Array.from({ length: count }, (_, i) => ({ user: `Filler ${i}.`, answer: 'Nothing.' }));
 
-describe('recall_history', () => {
-  test('recall_history finds a turn by other word forms and shows both sides', async () => {
-    const { dependencies, conversationId } = await conversationOf([
-      ...filler(2),
-      { user: 'I bought two tickets to Lisbon.', answer: 'Seat 12A, then.' },
-      ...filler(5),
-    ]);
+test('recall_history finds a turn by other word forms and shows both sides', async () => {
+  const { dependencies, conversationId } = await conversationOf([
+    ...filler(2),
+    { user: 'I bought two tickets to Lisbon.', answer: 'Seat 12A, then.' },
+    ...filler(5),
+  ]);
 
-    const { hits, searched } = await recall(dependencies, conversationId, {
-      query: 'When did I buy the ticket to Lisbon?',
-    });
-
-    expect(hits[0]).toEqual({
-      seq: 3,
-      role: 'user',
-      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-      snippet: 'I bought two tickets to Lisbon.',
-      beside: { role: 'model', snippet: 'Seat 12A, then.' },
-    });
-    expect(searched).toEqual({ turns: 8, newestSeq: 8, oldestSeq: 1, isWhole: true });
+  const { hits, searched } = await recall(dependencies, conversationId, {
+    query: 'When did I buy the ticket to Lisbon?',
   });
 
-  test('recall_history does not find its own output', async () => {
-    const echo = response('recall_history', 'the harbour of Piran');
-    const turns = [
-      { user: 'The harbour of Piran.', answer: 'Yes.' },
-      ...filler(4),
-      { user: 'Which one?', answer: [call('recall_history', { query: 'Piran' }), echo] },
-      ...filler(4),
-    ];
-    const { dependencies, conversationId } = await conversationOf(turns);
-
-    const { hits } = await recall(dependencies, conversationId, { query: 'Piran' });
-
-    expect(hits.filter(({ snippet }) => snippet.includes('Piran')).map(({ seq }) => seq)).toEqual([
-      1,
-    ]);
+  expect(hits[0]).toEqual({
+    seq: 3,
+    role: 'user',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    snippet: 'I bought two tickets to Lisbon.',
+    beside: { role: 'model', snippet: 'Seat 12A, then.' },
   });
+  expect(searched).toEqual({ turns: 8, newestSeq: 8, oldestSeq: 1, isWhole: true });
+});
 
-  test('recall_history leaves out what an edit replaced, also when already read', async () => {
-    const { id, dependencies, messageIds } = await threeTurns();
-    const before = await recall(dependencies, id, { query: 'two' });
+test('recall_history does not find its own output', async () => {
+  const echo = response('recall_history', 'the harbour of Piran');
+  const turns = [
+    { user: 'The harbour of Piran.', answer: 'Yes.' },
+    ...filler(4),
+    { user: 'Which one?', answer: [call('recall_history', { query: 'Piran' }), echo] },
+    ...filler(4),
+  ];
+  const { dependencies, conversationId } = await conversationOf(turns);
 
-    await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
-    const after = await recall(dependencies, id, { query: 'two' });
+  const { hits } = await recall(dependencies, conversationId, { query: 'Piran' });
 
-    const said = (hits: Hit[]) =>
-      hits.map(({ snippet }) => snippet).filter((text) => text.includes('two'));
-    expect(said(before.hits)).toEqual(['two']);
-    expect(said(after.hits)).toEqual(['two, corrected']);
-  });
+  expect(hits.filter(({ snippet }) => snippet.includes('Piran')).map(({ seq }) => seq)).toEqual([
+    1,
+  ]);
+});
 
-  test('recall_history never returns erased text, also when already read', async () => {
-    const { dependencies, conversationId } = await conversationOf([
-      ...filler(1),
-      { user: 'My code is 7731.', answer: 'The code 7731, noted.' },
-      ...filler(3),
-    ]);
-    const before = await recall(dependencies, conversationId, { query: 'code 7731' });
+test('recall_history leaves out what an edit replaced, also when already read', async () => {
+  const { id, dependencies, messageIds } = await threeTurns();
+  const before = await recall(dependencies, id, { query: 'two' });
 
-    await deleteMessage(dependencies, { caller: alice, conversationId, messageId: 'message-2' });
-    const after = await recall(dependencies, conversationId, { query: 'code 7731' });
+  await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
+  const after = await recall(dependencies, id, { query: 'two' });
 
-    expect(before.hits[0]?.seq).toBe(2);
-    expect(JSON.stringify(after)).not.toContain('7731');
-  });
+  const said = (hits: Hit[]) =>
+    hits.map(({ snippet }) => snippet).filter((text) => text.includes('two'));
+  expect(said(before.hits)).toEqual(['two']);
+  expect(said(after.hits)).toEqual(['two, corrected']);
+});
+
+test('recall_history never returns erased text, also when already read', async () => {
+  const { dependencies, conversationId } = await conversationOf([
+    ...filler(1),
+    { user: 'My code is 7731.', answer: 'The code 7731, noted.' },
+    ...filler(3),
+  ]);
+  const before = await recall(dependencies, conversationId, { query: 'code 7731' });
+
+  await deleteMessage(dependencies, { caller: alice, conversationId, messageId: 'message-2' });
+  const after = await recall(dependencies, conversationId, { query: 'code 7731' });
+
+  expect(before.hits[0]?.seq).toBe(2);
+  expect(JSON.stringify(after)).not.toContain('7731');
 });
 
 /** A conversation of `turns`, and the turns that are read of it. */
@@ -349,32 +347,30 @@ describe('a message about what was folded', () => {
   );
 });
 
-describe('the index of recall', () => {
-  test('a message does not wait long for the recall index', async () => {
-    const { ask, chat, conversationId, logged } = await folded();
-    const get = chat.store.get.bind(chat.store);
-    chat.store.get = (paths) =>
-      paths.includes(recallPath(conversationId, 1)) ? new Promise(() => undefined) : get(paths);
-    expect((await ask('Who keeps parrots?')).text).not.toContain('<recalled>');
-    expect(logged.map(({ event }) => event)).toContain('recall_late');
-  });
+test('a message does not wait long for the recall index', async () => {
+  const { ask, chat, conversationId, logged } = await folded();
+  const get = chat.store.get.bind(chat.store);
+  chat.store.get = (paths) =>
+    paths.includes(recallPath(conversationId, 1)) ? new Promise(() => undefined) : get(paths);
+  expect((await ask('Who keeps parrots?')).text).not.toContain('<recalled>');
+  expect(logged.map(({ event }) => event)).toContain('recall_late');
+});
 
-  test('a missing recall index is requested and built by the worker', async () => {
-    const { ask, chat, bench, conversationId } = await folded();
-    await chat.store.commit([{ op: 'delete', path: recallPath(conversationId, 1) }]);
-    expect((await ask('Who keeps parrots?')).text).not.toContain('<recalled>');
-    expect(chat.published).toContainEqual({
-      topic: 'compaction',
-      data: { schemaVersion: 1, kind: 'index', conversationId, isBroken: true },
-    });
-    await indexConversation(bench, { conversationId, isBroken: true }, neverAborted());
-    expect((await ask('Who keeps parrots?')).text).toContain('green parrots');
+test('a missing recall index is requested and built by the worker', async () => {
+  const { ask, chat, bench, conversationId } = await folded();
+  await chat.store.commit([{ op: 'delete', path: recallPath(conversationId, 1) }]);
+  expect((await ask('Who keeps parrots?')).text).not.toContain('<recalled>');
+  expect(chat.published).toContainEqual({
+    topic: 'compaction',
+    data: { schemaVersion: 1, kind: 'index', conversationId, isBroken: true },
   });
+  await indexConversation(bench, { conversationId, isBroken: true }, neverAborted());
+  expect((await ask('Who keeps parrots?')).text).toContain('green parrots');
+});
 
-  test('the recall index has nothing of a deleted message', async () => {
-    const { ask, chat, conversationId } = await folded();
-    await ask('Who keeps parrots?');
-    await deleteMessage(chat, { caller, conversationId, messageId: 'message-3' });
-    expect((await ask('Who keeps parrots?')).text).not.toContain('green parrots');
-  });
+test('the recall index has nothing of a deleted message', async () => {
+  const { ask, chat, conversationId } = await folded();
+  await ask('Who keeps parrots?');
+  await deleteMessage(chat, { caller, conversationId, messageId: 'message-3' });
+  expect((await ask('Who keeps parrots?')).text).not.toContain('green parrots');
 });

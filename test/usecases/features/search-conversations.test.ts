@@ -207,59 +207,57 @@ describe('searching all conversations', () => {
   });
 });
 
-describe('what searching all conversations never finds', () => {
-  test('searching all conversations never finds what is in the bin', async () => {
-    const { chat, build } = world();
-    await build('gone', [{ user: 'boat', answer: 'ok' }], {
-      state: 'deleted',
-      deleteTime: new Date(START_MS),
-    });
-
-    expect(await search(chat, 'boat')).toMatchObject({ hits: [], searched: 0, unreached: [] });
+test('searching all conversations never finds what is in the bin', async () => {
+  const { chat, build } = world();
+  await build('gone', [{ user: 'boat', answer: 'ok' }], {
+    state: 'deleted',
+    deleteTime: new Date(START_MS),
   });
 
-  test('searching all conversations never finds another user’s, whatever stands in the inbox', async () => {
-    const { chat, store, build, set } = world();
-    const theirs = await build('theirs boat', [{ user: 'boat', answer: 'ok' }], {
-      ownerUid: stranger.uid,
-    });
-    const broken = await build('broken boat', [{ user: 'boat', answer: 'ok' }], {
-      ownerUid: stranger.uid,
-    });
-    for (const id of [theirs, broken]) {
-      const [entry] = await store.get([inboxPath(stranger.uid, id)]);
-      const path = inboxPath(owner.uid, id);
-      await store.commit([{ op: 'create', path, fields: entry?.fields ?? {} }]);
-    }
-    await set(conversationPath(broken), { schemaVersion: 2 });
-
-    expect(await search(chat, 'boat')).toEqual({
-      hits: [],
-      titles: [],
-      searched: 0,
-      unreached: [],
-    });
-    expect((await search(chat, 'boat', { caller: stranger })).hits).toHaveLength(1);
-  });
-
-  test.each(['before', 'after'])(
-    'searching all conversations never finds a deleted message of a folded turn, %s its erasure is done',
-    async (when) => {
-      const lives = lifecycle();
-      const id = await compacted(lives);
-      await list(lives.store, id);
-      expect((await search(lives.otherChat, CANARY)).hits).toHaveLength(1);
-
-      const chat = { ...lives.chat, ...(when === 'before' && dyingAt('message-wiped')) };
-      await removeMessage({ chat }, id, 'message-3').catch(() => undefined);
-      const pending = (await readConversation(lives.store, id))?.value.pendingErasure;
-
-      expect(pending !== undefined).toBe(when === 'before');
-      const hits = await Promise.all([search(lives.chat, CANARY), search(lives.otherChat, CANARY)]);
-      expect(hits.map((found) => found.hits)).toEqual([[], []]);
-    },
-  );
+  expect(await search(chat, 'boat')).toMatchObject({ hits: [], searched: 0, unreached: [] });
 });
+
+test('searching all conversations never finds another user’s, whatever stands in the inbox', async () => {
+  const { chat, store, build, set } = world();
+  const theirs = await build('theirs boat', [{ user: 'boat', answer: 'ok' }], {
+    ownerUid: stranger.uid,
+  });
+  const broken = await build('broken boat', [{ user: 'boat', answer: 'ok' }], {
+    ownerUid: stranger.uid,
+  });
+  for (const id of [theirs, broken]) {
+    const [entry] = await store.get([inboxPath(stranger.uid, id)]);
+    const path = inboxPath(owner.uid, id);
+    await store.commit([{ op: 'create', path, fields: entry?.fields ?? {} }]);
+  }
+  await set(conversationPath(broken), { schemaVersion: 2 });
+
+  expect(await search(chat, 'boat')).toEqual({
+    hits: [],
+    titles: [],
+    searched: 0,
+    unreached: [],
+  });
+  expect((await search(chat, 'boat', { caller: stranger })).hits).toHaveLength(1);
+});
+
+test.each(['before', 'after'])(
+  'searching all conversations never finds a deleted message of a folded turn, %s its erasure is done',
+  async (when) => {
+    const lives = lifecycle();
+    const id = await compacted(lives);
+    await list(lives.store, id);
+    expect((await search(lives.otherChat, CANARY)).hits).toHaveLength(1);
+
+    const chat = { ...lives.chat, ...(when === 'before' && dyingAt('message-wiped')) };
+    await removeMessage({ chat }, id, 'message-3').catch(() => undefined);
+    const pending = (await readConversation(lives.store, id))?.value.pendingErasure;
+
+    expect(pending !== undefined).toBe(when === 'before');
+    const hits = await Promise.all([search(lives.chat, CANARY), search(lives.otherChat, CANARY)]);
+    expect(hits.map((found) => found.hits)).toEqual([[], []]);
+  },
+);
 
 describe('the bounds of searching all conversations', () => {
   test('a request looks into fifty conversations, those with the newest message first', async () => {
@@ -335,41 +333,39 @@ describe('the bounds of searching all conversations', () => {
   });
 });
 
-describe('what searching all conversations cannot read', () => {
-  test.each<[string, (made: World, id: string) => Promise<unknown>]>([
-    [
-      'a conversation of a later version',
-      ({ set }, id) => set(conversationPath(id), { schemaVersion: 2 }),
-    ],
-    [
-      'a conversation that is damaged',
-      ({ set }, id) => set(conversationPath(id), { lastSeq: 'many' }),
-    ],
-    [
-      'a conversation with a turn of a later version',
-      ({ set }, id) => set(turnPath(id, 1), { schemaVersion: 2 }),
-    ],
-  ])('searching all conversations names %s, and finds the others', async (_, damage) => {
-    const made = world();
-    await made.build('first', [{ user: 'boat', answer: 'ok' }]);
-    const conversationId = await made.build('second', [{ user: 'boat', answer: 'ok' }]);
-    await made.build('third', [{ user: 'boat', answer: 'ok' }]);
-    await damage(made, conversationId);
+test.each<[string, (made: World, id: string) => Promise<unknown>]>([
+  [
+    'a conversation of a later version',
+    ({ set }, id) => set(conversationPath(id), { schemaVersion: 2 }),
+  ],
+  [
+    'a conversation that is damaged',
+    ({ set }, id) => set(conversationPath(id), { lastSeq: 'many' }),
+  ],
+  [
+    'a conversation with a turn of a later version',
+    ({ set }, id) => set(turnPath(id, 1), { schemaVersion: 2 }),
+  ],
+])('searching all conversations names %s, and finds the others', async (_, damage) => {
+  const made = world();
+  await made.build('first', [{ user: 'boat', answer: 'ok' }]);
+  const conversationId = await made.build('second', [{ user: 'boat', answer: 'ok' }]);
+  await made.build('third', [{ user: 'boat', answer: 'ok' }]);
+  await damage(made, conversationId);
 
-    const found = await search(made.chat, 'boat');
+  const found = await search(made.chat, 'boat');
 
-    expect(foundBy(found)).toEqual(['third user1', 'first user1']);
-    expect(found.unreached).toEqual([{ conversationId, title: 'second' }]);
-  });
+  expect(foundBy(found)).toEqual(['third user1', 'first user1']);
+  expect(found.unreached).toEqual([{ conversationId, title: 'second' }]);
+});
 
-  test('searching all conversations finds what a conversation says whose entry in the inbox is of a later version', async () => {
-    const { chat, build, set } = world();
-    const conversationId = await build('boats', [{ user: 'boat', answer: 'ok' }]);
-    await set(inboxPath(owner.uid, conversationId), { schemaVersion: 2 });
+test('searching all conversations finds what a conversation says whose entry in the inbox is of a later version', async () => {
+  const { chat, build, set } = world();
+  const conversationId = await build('boats', [{ user: 'boat', answer: 'ok' }]);
+  await set(inboxPath(owner.uid, conversationId), { schemaVersion: 2 });
 
-    const { hits, unreached } = await search(chat, 'boat');
+  const { hits, unreached } = await search(chat, 'boat');
 
-    expect(hits).toMatchObject([{ conversationId, seq: 1 }]);
-    expect(unreached).toEqual([]);
-  });
+  expect(hits).toMatchObject([{ conversationId, seq: 1 }]);
+  expect(unreached).toEqual([]);
 });

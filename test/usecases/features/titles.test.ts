@@ -70,106 +70,104 @@ const changeTitle = ({ dependencies }: Titled, conversationId: string) =>
 
 const gate = () => Promise.withResolvers<void>();
 
-describe('the title of a conversation', () => {
-  test('a title is made by the cheap model after the first and the fourth answer, marked as generated', async () => {
-    const world = titled([textAnswer('"First."'), textAnswer('Second'), textAnswer('Third')]);
-    const id = randomUUID();
+test('a title is made by the cheap model after the first and the fourth answer, marked as generated', async () => {
+  const world = titled([textAnswer('"First."'), textAnswer('Second'), textAnswer('Third')]);
+  const id = randomUUID();
 
-    await talk(world, id, 'Tell me about boats.');
-    const first = await storedConversation(world, id);
-    await talk(world, id, '2', '3', '4', '5', '6');
+  await talk(world, id, 'Tell me about boats.');
+  const first = await storedConversation(world, id);
+  await talk(world, id, '2', '3', '4', '5', '6');
 
-    expect(first).toMatchObject({ title: 'First', autoTitle: { throughSeq: 1 } });
-    expect(await storedConversation(world, id)).toMatchObject({
-      title: 'Second',
-      autoTitle: { throughSeq: 4 },
-    });
-    expect(world.requests.map(({ promptId }) => promptId)).toEqual(['t_1-title', 't_4-title']);
-    expect(world.requests[0]?.model).toBe('gemini-3.1-flash-lite');
-    expect(JSON.stringify(world.requests[0]?.contents)).toMatch(/Tell me about boats\..*Fine\./);
+  expect(first).toMatchObject({ title: 'First', autoTitle: { throughSeq: 1 } });
+  expect(await storedConversation(world, id)).toMatchObject({
+    title: 'Second',
+    autoTitle: { throughSeq: 4 },
   });
+  expect(world.requests.map(({ promptId }) => promptId)).toEqual(['t_1-title', 't_4-title']);
+  expect(world.requests[0]?.model).toBe('gemini-3.1-flash-lite');
+  expect(JSON.stringify(world.requests[0]?.contents)).toMatch(/Tell me about boats\..*Fine\./);
+});
 
-  test('a title is never made over one that the user gave before or gives later', async () => {
-    const world = titled([textAnswer('Made'), textAnswer('Again')]);
-    const fields = { title: 'Mine' };
-    const created = await createConversation(world.dependencies, { caller: owner, fields });
-    await talk(world, created.conversationId, '1');
-    expect(world.requests).toEqual([]);
-    const id = randomUUID();
-    await talk(world, id, '1');
+test('a title is never made over one that the user gave before or gives later', async () => {
+  const world = titled([textAnswer('Made'), textAnswer('Again')]);
+  const fields = { title: 'Mine' };
+  const created = await createConversation(world.dependencies, { caller: owner, fields });
+  await talk(world, created.conversationId, '1');
+  expect(world.requests).toEqual([]);
+  const id = randomUUID();
+  await talk(world, id, '1');
 
-    await changeTitle(world, id);
-    await talk(world, id, '2', '3', '4');
+  await changeTitle(world, id);
+  await talk(world, id, '2', '3', '4');
 
-    const conversation = await storedConversation(world, id);
-    expect([conversation?.title, conversation?.autoTitle]).toEqual(['Mine', undefined]);
+  const conversation = await storedConversation(world, id);
+  expect([conversation?.title, conversation?.autoTitle]).toEqual(['Mine', undefined]);
+});
+
+test('a title that the user gives while one is made is kept and no other shown', async () => {
+  const held = gate();
+  const world = titled([{ ...textAnswer('Made'), gate: held.promise }], {
+    answers: [textAnswer(LONG)],
   });
+  const id = randomUUID();
+  const handle = await sendMessage(world.dependencies, request(id, '1'));
+  const frames = collect(handle.frames());
+  await handle.result;
+  await changeTitle(world, id);
 
-  test('a title that the user gives while one is made is kept and no other shown', async () => {
-    const held = gate();
-    const world = titled([{ ...textAnswer('Made'), gate: held.promise }], {
-      answers: [textAnswer(LONG)],
-    });
-    const id = randomUUID();
-    const handle = await sendMessage(world.dependencies, request(id, '1'));
-    const frames = collect(handle.frames());
-    await handle.result;
-    await changeTitle(world, id);
+  held.resolve();
+  await afterwork(world);
 
-    held.resolve();
-    await afterwork(world);
+  expect((await storedConversation(world, id))?.title).toBe('Mine');
+  expect((await frames).map(({ chunk }) => chunk.type)).not.toContain('data-title');
+});
 
-    expect((await storedConversation(world, id))?.title).toBe('Mine');
-    expect((await frames).map(({ chunk }) => chunk.type)).not.toContain('data-title');
+test.each<[what: string, answer: ScriptedAnswer]>([
+  ['with markup', textAnswer('<script>x</script>')],
+  ['that was cut off', { chunks: [{ parts: [{ text: 'Half' }], finishReason: 'MAX_TOKENS' }] }],
+  ['that failed', { error: new Error('no such model') }],
+])('a title %s is not stored, and the next turn tries again', async (_, answer) => {
+  const world = titled([answer, textAnswer('Good')]);
+  const id = randomUUID();
+
+  await talk(world, id, '1');
+  expect((await storedConversation(world, id))?.title).toBeUndefined();
+  await talk(world, id, '2');
+
+  expect(await storedConversation(world, id)).toMatchObject({
+    title: 'Good',
+    autoTitle: { throughSeq: 2 },
   });
+});
 
-  test.each<[what: string, answer: ScriptedAnswer]>([
-    ['with markup', textAnswer('<script>x</script>')],
-    ['that was cut off', { chunks: [{ parts: [{ text: 'Half' }], finishReason: 'MAX_TOKENS' }] }],
-    ['that failed', { error: new Error('no such model') }],
-  ])('a title %s is not stored, and the next turn tries again', async (_, answer) => {
-    const world = titled([answer, textAnswer('Good')]);
-    const id = randomUUID();
+test('a title is not made of a failed or filtered turn', async () => {
+  const answers = [
+    { chunks: [{ parts: [], finishReason: 'SAFETY' }] },
+    { error: new Error('down') },
+    textAnswer('Fine.'),
+  ];
+  const world = titled([textAnswer('Made')], { answers });
+  const id = randomUUID();
 
-    await talk(world, id, '1');
-    expect((await storedConversation(world, id))?.title).toBeUndefined();
-    await talk(world, id, '2');
+  await talk(world, id, '1');
+  await expect(talk(world, id, '2')).rejects.toThrow('turn 2');
+  expect(world.requests).toEqual([]);
+  await talk(world, id, '3');
 
-    expect(await storedConversation(world, id)).toMatchObject({
-      title: 'Good',
-      autoTitle: { throughSeq: 2 },
-    });
-  });
+  expect((await storedConversation(world, id))?.autoTitle).toEqual({ throughSeq: 3 });
+});
 
-  test('a title is not made of a failed or filtered turn', async () => {
-    const answers = [
-      { chunks: [{ parts: [], finishReason: 'SAFETY' }] },
-      { error: new Error('down') },
-      textAnswer('Fine.'),
-    ];
-    const world = titled([textAnswer('Made')], { answers });
-    const id = randomUUID();
+test('a title is billed to its user, and logged without its text', async () => {
+  const world = titled([textAnswer(CANARY)], { environment: { USER_DAILY_USD: '5' } });
 
-    await talk(world, id, '1');
-    await expect(talk(world, id, '2')).rejects.toThrow('turn 2');
-    expect(world.requests).toEqual([]);
-    await talk(world, id, '3');
+  await talk(world, randomUUID(), CANARY);
 
-    expect((await storedConversation(world, id))?.autoTitle).toEqual({ throughSeq: 3 });
-  });
-
-  test('a title is billed to its user, and logged without its text', async () => {
-    const world = titled([textAnswer(CANARY)], { environment: { USER_DAILY_USD: '5' } });
-
-    await talk(world, randomUUID(), CANARY);
-
-    const usage = await showUsage(world.dependencies, { uid: 'u1', tier: 'signedIn' });
-    expect(usage.titles).toEqual({ runs: 1, tokens: 110, costMicros: 40 });
-    expect(usage.limits.costMicrosPerDay.used).toBeGreaterThanOrEqual(40);
-    const line = world.logs.find(({ event }) => event === 'title_made');
-    expect(line?.fields).toMatchObject({ promptTokens: 100, outputTokens: 10, costMicros: 40 });
-    expect(JSON.stringify(world.logs)).not.toContain(CANARY);
-  });
+  const usage = await showUsage(world.dependencies, { uid: 'u1', tier: 'signedIn' });
+  expect(usage.titles).toEqual({ runs: 1, tokens: 110, costMicros: 40 });
+  expect(usage.limits.costMicrosPerDay.used).toBeGreaterThanOrEqual(40);
+  const line = world.logs.find(({ event }) => event === 'title_made');
+  expect(line?.fields).toMatchObject({ promptTokens: 100, outputTokens: 10, costMicros: 40 });
+  expect(JSON.stringify(world.logs)).not.toContain(CANARY);
 });
 
 test('an answer’s stream ends without waiting for a slow title', async () => {

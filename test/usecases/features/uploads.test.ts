@@ -119,48 +119,46 @@ test('a bucket that is down fails the message, and a resend succeeds later', asy
   expect(again.status).toBe(200);
 });
 
-describe('an upload is refused', () => {
-  test.each([
-    ['another user’s', () => world.upload(png(), newUser())],
-    ['one that is unknown', () => Promise.resolve(randomUUID())],
-    ['one whose bytes were never sent', async () => (await world.begin(png())).uploadId],
-  ])('an upload named by a message as %s gives the same 404', async (_, given) => {
-    const uploadId = await given();
-    const conversationId = randomUUID();
+test.each([
+  ['another user’s', () => world.upload(png(), newUser())],
+  ['one that is unknown', () => Promise.resolve(randomUUID())],
+  ['one whose bytes were never sent', async () => (await world.begin(png())).uploadId],
+])('an upload named by a message as %s gives the same 404', async (_, given) => {
+  const uploadId = await given();
+  const conversationId = randomUUID();
 
-    const response = await world.send({ conversationId, uploadIds: [uploadId] });
+  const response = await world.send({ conversationId, uploadIds: [uploadId] });
 
-    const error = await errorOf(response);
-    expect(error).toMatchObject({ http: 404, reason: 'UPLOAD_NOT_FOUND' });
-    expect(error.message).toMatch(/^You have no uploaded file under this id\. /);
-    expect(error.metadata).toEqual({ uploadId });
-    const conversation = await world.chat.call(`/v1/conversations/${conversationId}`);
-    expect(conversation.status).toBe(404);
+  const error = await errorOf(response);
+  expect(error).toMatchObject({ http: 404, reason: 'UPLOAD_NOT_FOUND' });
+  expect(error.message).toMatch(/^You have no uploaded file under this id\. /);
+  expect(error.metadata).toEqual({ uploadId });
+  const conversation = await world.chat.call(`/v1/conversations/${conversationId}`);
+  expect(conversation.status).toBe(404);
+});
+
+test.each([
+  ['image/png', Buffer.from('<!doctype html><script>alert(1)</script>')],
+  ['text/plain', Buffer.from('h\xff\xfe', 'latin1')],
+])('an upload whose bytes are not the %s that it says is refused', async (mimeType, bytes) => {
+  const uploadId = await world.upload({ bytes, mimeType });
+
+  const response = await world.send({ conversationId: randomUUID(), uploadIds: [uploadId] });
+
+  expect(await errorOf(response)).toMatchObject({
+    http: 400,
+    reason: 'UPLOAD_TYPE_MISMATCH',
+    message: expect.stringContaining(`${mimeType} of ${bytes.length} bytes`),
   });
+});
 
-  test.each([
-    ['image/png', Buffer.from('<!doctype html><script>alert(1)</script>')],
-    ['text/plain', Buffer.from('h\xff\xfe', 'latin1')],
-  ])('an upload whose bytes are not the %s that it says is refused', async (mimeType, bytes) => {
-    const uploadId = await world.upload({ bytes, mimeType });
+test('a message’s uploads of more than 20 MB together are refused', async () => {
+  const size = 11 * 1_024 * 1_024;
+  const uploadIds = await Promise.all([world.upload(png(size)), world.upload(png(size))]);
 
-    const response = await world.send({ conversationId: randomUUID(), uploadIds: [uploadId] });
+  const response = await world.send({ conversationId: randomUUID(), uploadIds });
 
-    expect(await errorOf(response)).toMatchObject({
-      http: 400,
-      reason: 'UPLOAD_TYPE_MISMATCH',
-      message: expect.stringContaining(`${mimeType} of ${bytes.length} bytes`),
-    });
-  });
-
-  test('a message’s uploads of more than 20 MB together are refused', async () => {
-    const size = 11 * 1_024 * 1_024;
-    const uploadIds = await Promise.all([world.upload(png(size)), world.upload(png(size))]);
-
-    const response = await world.send({ conversationId: randomUUID(), uploadIds });
-
-    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'FILES_TOO_LARGE' });
-  });
+  expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'FILES_TOO_LARGE' });
 });
 
 describe('an upload is not begun, nor named', () => {
@@ -221,29 +219,27 @@ const remove = (uid: string, path: string) =>
 const serve = (conversationId: string) =>
   eraseConversation(world.chat.dependencies, conversationId, neverAborted());
 
-describe('the files of a message that is deleted', () => {
-  test('the files of a deleted message are deleted with their notes', async () => {
-    const { uid, conversationId, id } = await sent();
+test('the files of a deleted message are deleted with their notes', async () => {
+  const { uid, conversationId, id } = await sent();
 
-    const response = await remove(uid, `${conversationId}/messages/${id}`);
+  const response = await remove(uid, `${conversationId}/messages/${id}`);
 
-    expect(response.status).toBe(200);
-    expect(files(uid)).toEqual([]);
-    expect(await notes(uid)).toEqual([]);
-  });
+  expect(response.status).toBe(200);
+  expect(files(uid)).toEqual([]);
+  expect(await notes(uid)).toEqual([]);
+});
 
-  test('a deleted message’s files stay while another message names them', async () => {
-    const { uid, conversationId, id, uploadId } = await sent();
-    const [other, otherId] = [randomUUID(), randomUUID()];
-    await world.send({ conversationId: other, uploadIds: [uploadId], id: otherId, uid });
+test('a deleted message’s files stay while another message names them', async () => {
+  const { uid, conversationId, id, uploadId } = await sent();
+  const [other, otherId] = [randomUUID(), randomUUID()];
+  await world.send({ conversationId: other, uploadIds: [uploadId], id: otherId, uid });
 
-    await remove(uid, `${conversationId}/messages/${id}`);
-    const between = files(uid);
-    await remove(uid, `${other}/messages/${otherId}`);
+  await remove(uid, `${conversationId}/messages/${id}`);
+  const between = files(uid);
+  await remove(uid, `${other}/messages/${otherId}`);
 
-    expect(between).toEqual([uploadPath(uid, uploadId)]);
-    expect(files(uid)).toEqual([]);
-  });
+  expect(between).toEqual([uploadPath(uid, uploadId)]);
+  expect(files(uid)).toEqual([]);
 });
 
 test('the files of an erased conversation live on in a fork', async () => {
@@ -265,22 +261,20 @@ test('the files of an erased conversation live on in a fork', async () => {
   expect(files(uid)).toEqual([]);
 });
 
-describe('a user who is erased', () => {
-  const erase = (uid: string) => world.chat.call('/v1/users/me:erase', { method: 'POST', uid });
+const erase = (uid: string) => world.chat.call('/v1/users/me:erase', { method: 'POST', uid });
 
-  test('erasing a user leaves no file, and no other user loses one', async () => {
-    const { uid } = await sent();
-    await world.upload(png(), uid);
-    await world.begin(png(), uid);
-    const other = await sent();
+test('erasing a user leaves no file, and no other user loses one', async () => {
+  const { uid } = await sent();
+  await world.upload(png(), uid);
+  await world.begin(png(), uid);
+  const other = await sent();
 
-    const response = await erase(uid);
+  const response = await erase(uid);
 
-    expect(response.status).toBe(202);
-    expect(files(uid)).toEqual([]);
-    expect(await notes(uid)).toEqual([]);
-    expect(files(other.uid)).toHaveLength(1);
-  });
+  expect(response.status).toBe(202);
+  expect(files(uid)).toEqual([]);
+  expect(await notes(uid)).toEqual([]);
+  expect(files(other.uid)).toHaveLength(1);
 });
 
 test('an export lists the uploads, each with a readable address', async () => {

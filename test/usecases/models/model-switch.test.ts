@@ -8,7 +8,7 @@ import {
   buildConversation,
   type ConversationToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const LARGE = 'gemini-2.5-flash';
 const SMALL = 'gemma-4-31b-it';
@@ -36,46 +36,44 @@ async function build(
   return (patch) => ({ caller, conversationId, patch });
 }
 
-describe('the change to a model with a smaller window', () => {
-  test('switching to a smaller window requests a compaction and publishes it', async () => {
-    const dependencies = bench();
-    const request = (await build(dependencies))({ model: SMALL });
+test('switching to a smaller window requests a compaction and publishes it', async () => {
+  const dependencies = bench();
+  const request = (await build(dependencies))({ model: SMALL });
 
-    const conversation = await updateConversation(dependencies, request);
+  const conversation = await updateConversation(dependencies, request);
 
-    const { conversationId } = request;
-    const stored = await readConversation(dependencies.store, conversationId);
-    expect(stored?.value).toMatchObject({
-      model: SMALL,
-      compactionRequests: { auto: { trigger: 'modelSwitch' } },
-    });
-    expect(conversation.compactionRequests).toEqual(stored?.value.compactionRequests);
-    expect(dependencies.published).toEqual([
-      {
-        topic: 'compaction',
-        data: {
-          schemaVersion: 1,
-          conversationId,
-          requestId: conversation.compactionRequests.auto?.requestId,
-        },
+  const { conversationId } = request;
+  const stored = await readConversation(dependencies.store, conversationId);
+  expect(stored?.value).toMatchObject({
+    model: SMALL,
+    compactionRequests: { auto: { trigger: 'modelSwitch' } },
+  });
+  expect(conversation.compactionRequests).toEqual(stored?.value.compactionRequests);
+  expect(dependencies.published).toEqual([
+    {
+      topic: 'compaction',
+      data: {
+        schemaVersion: 1,
+        conversationId,
+        requestId: conversation.compactionRequests.auto?.requestId,
       },
-    ]);
-  });
+    },
+  ]);
+});
 
-  test.each<[string, ConversationToBuild['conversation'], UpdateRequest['patch']]>([
-    ['below its threshold', {}, { settings: { windowTokens: 9_000 } }],
-    ['to a larger window', { model: SMALL }, { model: LARGE }],
-    ['of a title', { model: SMALL }, { title: 'Trip' }],
-    ['while compaction is manual', { settings: { compaction: 'manual' } }, { model: SMALL }],
-    ['while compaction is off', { settings: { compaction: 'off' } }, { model: SMALL }],
-    ['that switches it off', {}, { model: SMALL, settings: { compaction: 'off' } }],
-  ])('a model change %s requests no compaction', async (_, conversation, patch) => {
-    const dependencies = bench();
-    const request = (await build(dependencies, conversation))(patch);
+test.each<[string, ConversationToBuild['conversation'], UpdateRequest['patch']]>([
+  ['below its threshold', {}, { settings: { windowTokens: 9_000 } }],
+  ['to a larger window', { model: SMALL }, { model: LARGE }],
+  ['of a title', { model: SMALL }, { title: 'Trip' }],
+  ['while compaction is manual', { settings: { compaction: 'manual' } }, { model: SMALL }],
+  ['while compaction is off', { settings: { compaction: 'off' } }, { model: SMALL }],
+  ['that switches it off', {}, { model: SMALL, settings: { compaction: 'off' } }],
+])('a model change %s requests no compaction', async (_, conversation, patch) => {
+  const dependencies = bench();
+  const request = (await build(dependencies, conversation))(patch);
 
-    const changed = await updateConversation(dependencies, request);
+  const changed = await updateConversation(dependencies, request);
 
-    expect(changed.compactionRequests).toEqual({});
-    expect(dependencies.published).toEqual([]);
-  });
+  expect(changed.compactionRequests).toEqual({});
+  expect(dependencies.published).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -47,35 +47,33 @@ async function conversation({ chat }: ReturnType<typeof world>, model: string): 
   return id;
 }
 
-describe('a conversation whose model is retired', () => {
-  test('a retired model’s conversation is answered by the successor and keeps its model', async () => {
-    const on = world();
-    const id = await conversation(on, RETIRED);
+test('a retired model’s conversation is answered by the successor and keeps its model', async () => {
+  const on = world();
+  const id = await conversation(on, RETIRED);
 
-    const { turn } = await ask(on.chat, id, 'Hello');
+  const { turn } = await ask(on.chat, id, 'Hello');
 
-    expect(on.requests.map(({ model }) => model)).toEqual([SUCCESSOR]);
-    expect(turn.model).toBe(SUCCESSOR);
-    expect((await storedTurn(on.chat, id)).model).toBe(SUCCESSOR);
-    expect((await readConversation(on.chat.store, id))?.value.model).toBe(RETIRED);
-  });
+  expect(on.requests.map(({ model }) => model)).toEqual([SUCCESSOR]);
+  expect(turn.model).toBe(SUCCESSOR);
+  expect((await storedTurn(on.chat, id)).model).toBe(SUCCESSOR);
+  expect((await readConversation(on.chat.store, id))?.value.model).toBe(RETIRED);
+});
 
-  test('a retired model is warned of once, however many messages come', async () => {
-    const on = world();
-    const id = await conversation(on, RETIRED);
+test('a retired model is warned of once, however many messages come', async () => {
+  const on = world();
+  const id = await conversation(on, RETIRED);
 
-    await ask(on.chat, id, 'Hello');
-    await ask(on.chat, id, 'And again');
-    await ask(on.chat, await conversation(on, RETIRED), 'Elsewhere');
+  await ask(on.chat, id, 'Hello');
+  await ask(on.chat, id, 'And again');
+  await ask(on.chat, await conversation(on, RETIRED), 'Elsewhere');
 
-    expect(on.warned).toEqual([
-      {
-        severity: 'WARNING',
-        event: 'model_retired',
-        fields: { model: RETIRED, successor: SUCCESSOR, date: '2026-12-01' },
-      },
-    ]);
-  });
+  expect(on.warned).toEqual([
+    {
+      severity: 'WARNING',
+      event: 'model_retired',
+      fields: { model: RETIRED, successor: SUCCESSOR, date: '2026-12-01' },
+    },
+  ]);
 });
 
 /** Signs its calls, as every model since Gemini 3. */

@@ -172,32 +172,30 @@ test('a classifier call is billed under its own name, within the daily dollars',
   expect(limits.costMicrosPerDay.used).toBeGreaterThan(routing.costMicros);
 });
 
-describe('auto without models to choose from', () => {
-  test('auto without models to choose from is refused with field and remedy', async () => {
-    const chat = chatDependencies({ model }, { CLIENT_WRITABLE: 'model' });
-    const { conversationId } = await createConversation(chat, { caller, fields: {} });
-    const refusal = {
-      reason: 'ROUTING_NOT_SET',
-      metadata: { field: 'model' },
-      publicMessage: expect.stringContaining('ROUTING_MODELS'),
-    };
+test('auto without models to choose from is refused with field and remedy', async () => {
+  const chat = chatDependencies({ model }, { CLIENT_WRITABLE: 'model' });
+  const { conversationId } = await createConversation(chat, { caller, fields: {} });
+  const refusal = {
+    reason: 'ROUTING_NOT_SET',
+    metadata: { field: 'model' },
+    publicMessage: expect.stringContaining('ROUTING_MODELS'),
+  };
 
-    await expect(autoConversation(chat)).rejects.toMatchObject(refusal);
-    await expect(
-      updateConversation(chat, { caller, conversationId, patch: { model: 'auto' } }),
-    ).rejects.toMatchObject(refusal);
-  });
+  await expect(autoConversation(chat)).rejects.toMatchObject(refusal);
+  await expect(
+    updateConversation(chat, { caller, conversationId, patch: { model: 'auto' } }),
+  ).rejects.toMatchObject(refusal);
+});
 
-  test.each([
-    ['MODEL', { MODEL: 'auto' }],
-    ['ROUTING_MODELS', { ROUTING_MODELS: FAST }],
-    ['ROUTING_MODELS', { ROUTING_MODELS: `auto,${STRONG}` }],
-    ['QUICK_MODEL', { QUICK_MODEL: 'auto' }],
-  ])('auto without models stops the start: %s, of %j', (...[variable, environment]) => {
-    expect(() => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', ...environment })).toThrow(
-      `${variable}: `,
-    );
-  });
+test.each([
+  ['MODEL', { MODEL: 'auto' }],
+  ['ROUTING_MODELS', { ROUTING_MODELS: FAST }],
+  ['ROUTING_MODELS', { ROUTING_MODELS: `auto,${STRONG}` }],
+  ['QUICK_MODEL', { QUICK_MODEL: 'auto' }],
+])('auto without models stops the start: %s, of %j', (...[variable, environment]) => {
+  expect(() => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', ...environment })).toThrow(
+    `${variable}: `,
+  );
 });
 
 const byClassifier = { choice: 'strong', why: 'classifier', model: STRONG };

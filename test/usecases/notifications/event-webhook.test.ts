@@ -44,54 +44,52 @@ const compacted = {
   afterTokens: 900,
 };
 
-describe('the operator’s webhook', () => {
-  test('the operator’s webhook gets turn and compaction events unchanged, with a delivery id', async () => {
-    const { server, deliver } = await toldOperator();
+test('the operator’s webhook gets turn and compaction events unchanged, with a delivery id', async () => {
+  const { server, deliver } = await toldOperator();
 
-    expect(await deliver(compacted)).toBe(204);
-    expect(await deliver(endOf('c1', { isAttended: true }))).toBe(204);
+  expect(await deliver(compacted)).toBe(204);
+  expect(await deliver(endOf('c1', { isAttended: true }))).toBe(204);
 
-    expect(server.calls.map(({ body }): unknown => JSON.parse(body))).toEqual([
-      { ...compacted, id: '77' },
-      { ...endOf('c1', { isAttended: true }), id: '77' },
-    ]);
-  });
-
-  test('the operator’s webhook can verify origin and age of a call', async () => {
-    const { server, deliver } = await toldOperator();
-    await deliver(compacted);
-    const [call] = server.calls;
-    if (!call) throw new Error('no call');
-    const nowSeconds = Date.parse('2026-01-02T03:04:06Z') / 1_000;
-
-    expect(isGenuine(call, signingKey, nowSeconds)).toBe(true);
-    expect(isGenuine(call, 'another key that has nothing to say', nowSeconds)).toBe(false);
-    expect(isGenuine({ ...call, body: `${call.body} ` }, signingKey, nowSeconds)).toBe(false);
-    expect(isGenuine(call, signingKey, nowSeconds + 3_600)).toBe(false);
-  });
-
-  test.each([
-    ['500', { status: 500 }],
-    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }],
-  ])(
-    'an operator’s webhook that answers %s gets redeliveries without duplicate notifications',
-    async (_, reply) => {
-      const { bench, messaging, server, deliver } = await toldOperator(reply);
-      const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
-
-      expect(await deliver(endOf(conversationId))).toBe(503);
-      expect(await deliver(endOf(conversationId))).toBe(503);
-
-      expect(server.calls).toHaveLength(2);
-      expect(messaging.sent()).toHaveLength(1);
-      expect(bench.logged).toContainEqual({
-        severity: 'WARNING',
-        event: 'compaction_push_failed',
-        fields: { reason: 'WEBHOOK_FAILED' },
-      });
-    },
-  );
+  expect(server.calls.map(({ body }): unknown => JSON.parse(body))).toEqual([
+    { ...compacted, id: '77' },
+    { ...endOf('c1', { isAttended: true }), id: '77' },
+  ]);
 });
+
+test('the operator’s webhook can verify origin and age of a call', async () => {
+  const { server, deliver } = await toldOperator();
+  await deliver(compacted);
+  const [call] = server.calls;
+  if (!call) throw new Error('no call');
+  const nowSeconds = Date.parse('2026-01-02T03:04:06Z') / 1_000;
+
+  expect(isGenuine(call, signingKey, nowSeconds)).toBe(true);
+  expect(isGenuine(call, 'another key that has nothing to say', nowSeconds)).toBe(false);
+  expect(isGenuine({ ...call, body: `${call.body} ` }, signingKey, nowSeconds)).toBe(false);
+  expect(isGenuine(call, signingKey, nowSeconds + 3_600)).toBe(false);
+});
+
+test.each([
+  ['500', { status: 500 }],
+  ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }],
+])(
+  'an operator’s webhook that answers %s gets redeliveries without duplicate notifications',
+  async (_, reply) => {
+    const { bench, messaging, server, deliver } = await toldOperator(reply);
+    const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
+
+    expect(await deliver(endOf(conversationId))).toBe(503);
+    expect(await deliver(endOf(conversationId))).toBe(503);
+
+    expect(server.calls).toHaveLength(2);
+    expect(messaging.sent()).toHaveLength(1);
+    expect(bench.logged).toContainEqual({
+      severity: 'WARNING',
+      event: 'compaction_push_failed',
+      fields: { reason: 'WEBHOOK_FAILED' },
+    });
+  },
+);
 
 describe('the configuration of the webhook', () => {
   const environment = {

@@ -15,7 +15,7 @@ import {
   type CompactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const configWith = (limits: Record<string, string>) =>
   localConfig({
@@ -58,104 +58,102 @@ async function compactedBench(limits: Record<string, string>) {
   return { bench, conversationId, commits, ...recorded };
 }
 
-describe('a compaction', () => {
-  test('a compaction that spent the rest refuses the next message', async () => {
-    const { bench } = await compactedBench(limited);
-    const { compactions } = await usageOf(bench.store);
-    const { store, clock } = bench;
-    const usd = (extraMicros: number) => String((compactions.costMicros + extraMicros) / 1_000_000);
+test('a compaction that spent the rest refuses the next message', async () => {
+  const { bench } = await compactedBench(limited);
+  const { compactions } = await usageOf(bench.store);
+  const { store, clock } = bench;
+  const usd = (extraMicros: number) => String((compactions.costMicros + extraMicros) / 1_000_000);
 
-    const poor = limitedChat({ USER_DAILY_USD: usd(1) }, { store, clock });
-    const rich = limitedChat({ USER_DAILY_USD: usd(10_000) }, { store, clock });
+  const poor = limitedChat({ USER_DAILY_USD: usd(1) }, { store, clock });
+  const rich = limitedChat({ USER_DAILY_USD: usd(10_000) }, { store, clock });
 
-    expect(await answerOrReason(poor, 'c-1')).toBe('USER_DAILY_USD');
-    expect(await answerOrReason(rich, 'c-2')).toBe('done');
+  expect(await answerOrReason(poor, 'c-1')).toBe('USER_DAILY_USD');
+  expect(await answerOrReason(rich, 'c-2')).toBe('done');
+});
+
+test('a dead worker’s compaction holds its dollars until they expire', async () => {
+  const config = configWith({ ...limited, ...HOUSE_PRICES });
+  const bench = compactionBench({
+    config,
+    atCrashPoint: (point) =>
+      point === 'call-answered' ? Promise.reject(new Error('died')) : Promise.resolve(),
+  });
+  const conversationId = await buildDue(bench, { conversation: { model: 'house-model' } });
+
+  await expect(compactOnce(bench, conversationId)).rejects.toThrow('died');
+
+  const died = await usageOf(bench.store);
+  expect(died).toMatchObject({ compactions: { runs: 0 }, held: [{ id: expect.any(String) }] });
+  bench.clock.advance(config.COMPACTION_TIMEOUT_MS);
+  const { limits } = await showUsage(bench, { uid: 'u1', tier: 'signedIn' });
+  expect(limits.costMicrosPerDay).toMatchObject({ used: 0, reserved: 0 });
+});
+
+test('a compaction cancelled in the model call counts all that it reserved', async () => {
+  const bench = compactionBench({ config: configWith(limited) });
+  const conversationId = await buildDue(bench);
+  let heldMicros = 0;
+  const stopped = new Error('the call was aborted');
+
+  const paid = paidCall(passing(bench), callOf(conversationId), async () => {
+    heldMicros = sumOfCosts((await usageOf(bench.store)).held);
+    throw stopped;
   });
 
-  test('a dead worker’s compaction holds its dollars until they expire', async () => {
-    const config = configWith({ ...limited, ...HOUSE_PRICES });
-    const bench = compactionBench({
-      config,
-      atCrashPoint: (point) =>
-        point === 'call-answered' ? Promise.reject(new Error('died')) : Promise.resolve(),
-    });
-    const conversationId = await buildDue(bench, { conversation: { model: 'house-model' } });
+  await expect(paid).rejects.toBe(stopped);
+  const { compactions } = await usageOf(bench.store);
+  expect(heldMicros).toBeGreaterThan(0);
+  expect(compactions.costMicros).toBe(heldMicros);
+});
 
-    await expect(compactOnce(bench, conversationId)).rejects.toThrow('died');
-
-    const died = await usageOf(bench.store);
-    expect(died).toMatchObject({ compactions: { runs: 0 }, held: [{ id: expect.any(String) }] });
-    bench.clock.advance(config.COMPACTION_TIMEOUT_MS);
-    const { limits } = await showUsage(bench, { uid: 'u1', tier: 'signedIn' });
-    expect(limits.costMicrosPerDay).toMatchObject({ used: 0, reserved: 0 });
+test.each([
+  [
+    'counts its prompt, and not the longest answer, where a model is too slow',
+    'MODEL_TIMEOUT',
+    600,
+  ],
+  ['counts nothing where a model refuses it', 'MODEL_OVERLOADED', 0],
+])('a compaction’s quota: %s', async (_, reason, mostTokens) => {
+  const bench = compactionBench({ config: configWith(limited) });
+  const conversationId = await buildDue(bench);
+  const failure = new AppError({
+    status: 'UNAVAILABLE',
+    reason,
+    message: 'no answer',
+    publicMessage: 'There is no answer.',
   });
 
-  test('a compaction cancelled in the model call counts all that it reserved', async () => {
-    const bench = compactionBench({ config: configWith(limited) });
-    const conversationId = await buildDue(bench);
-    let heldMicros = 0;
-    const stopped = new Error('the call was aborted');
+  const paid = paidCall(passing(bench), callOf(conversationId), () => Promise.reject(failure));
 
-    const paid = paidCall(passing(bench), callOf(conversationId), async () => {
-      heldMicros = sumOfCosts((await usageOf(bench.store)).held);
-      throw stopped;
-    });
+  await expect(paid).rejects.toBe(failure);
+  const { compactions, held } = await usageOf(bench.store);
+  expect(compactions.tokens > 0).toBe(mostTokens > 0);
+  expect(compactions.tokens).toBeLessThanOrEqual(mostTokens);
+  expect(held).toEqual([]);
+});
 
-    await expect(paid).rejects.toBe(stopped);
-    const { compactions } = await usageOf(bench.store);
-    expect(heldMicros).toBeGreaterThan(0);
-    expect(compactions.costMicros).toBe(heldMicros);
+test('a compaction leaves nothing behind an erased user', async () => {
+  const world = lifecycle();
+  const conversationId = await buildDue(world);
+  const bench = passing({ ...world.bench, config: configWith(limited) });
+
+  const paid = await paidCall(bench, callOf(conversationId), async () => {
+    await eraseUser(world.chat, { caller: owner });
+    await serveErasures(world);
+    return { usage: reported };
   });
+  await paid.settled;
+  world.bench.clock.advance(24 * 60 * 60_000);
+  const behind = paidCall(bench, callOf(conversationId), () =>
+    Promise.resolve({ usage: reported }),
+  );
 
-  test.each([
-    [
-      'counts its prompt, and not the longest answer, where a model is too slow',
-      'MODEL_TIMEOUT',
-      600,
-    ],
-    ['counts nothing where a model refuses it', 'MODEL_OVERLOADED', 0],
-  ])('a compaction’s quota: %s', async (_, reason, mostTokens) => {
-    const bench = compactionBench({ config: configWith(limited) });
-    const conversationId = await buildDue(bench);
-    const failure = new AppError({
-      status: 'UNAVAILABLE',
-      reason,
-      message: 'no answer',
-      publicMessage: 'There is no answer.',
-    });
-
-    const paid = paidCall(passing(bench), callOf(conversationId), () => Promise.reject(failure));
-
-    await expect(paid).rejects.toBe(failure);
-    const { compactions, held } = await usageOf(bench.store);
-    expect(compactions.tokens > 0).toBe(mostTokens > 0);
-    expect(compactions.tokens).toBeLessThanOrEqual(mostTokens);
-    expect(held).toEqual([]);
-  });
-
-  test('a compaction leaves nothing behind an erased user', async () => {
-    const world = lifecycle();
-    const conversationId = await buildDue(world);
-    const bench = passing({ ...world.bench, config: configWith(limited) });
-
-    const paid = await paidCall(bench, callOf(conversationId), async () => {
-      await eraseUser(world.chat, { caller: owner });
-      await serveErasures(world);
-      return { usage: reported };
-    });
-    await paid.settled;
-    world.bench.clock.advance(24 * 60 * 60_000);
-    const behind = paidCall(bench, callOf(conversationId), () =>
-      Promise.resolve({ usage: reported }),
-    );
-
-    await expect(behind).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
-    const left = await world.documents();
-    expect(left.filter(({ path }) => path.startsWith('conversations/'))).toHaveLength(1);
-    const counted = left.filter(({ path }) => path.startsWith('quotas/'));
-    expect(counted.map(({ path }) => path)).toEqual([usagePath(owner.uid, '2026-01-02')]);
-    expect(JSON.stringify(counted)).not.toContain(conversationId);
-  });
+  await expect(behind).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  const left = await world.documents();
+  expect(left.filter(({ path }) => path.startsWith('conversations/'))).toHaveLength(1);
+  const counted = left.filter(({ path }) => path.startsWith('quotas/'));
+  expect(counted.map(({ path }) => path)).toEqual([usagePath(owner.uid, '2026-01-02')]);
+  expect(JSON.stringify(counted)).not.toContain(conversationId);
 });
 
 test('erasing a user removes earlier days’ usage and leaves bare counts of today', async () => {

@@ -13,7 +13,7 @@ import { sendAndDie, settle } from '#test/support/chat/streaming.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const guest = { uid: 'u1', tier: 'anonymous' } as const;
@@ -26,180 +26,178 @@ function chatWith(environment: Record<string, string>, overrides: Partial<ChatDe
   return { ...limitedChat(environment, { model, clock, ...overrides }), requests };
 }
 
-describe('a message', () => {
-  test('a message uses one message, uncached input, output and its cost', async () => {
-    const chat = chatWith({ USER_DAILY_MESSAGES: '5' });
+test('a message uses one message, uncached input, output and its cost', async () => {
+  const chat = chatWith({ USER_DAILY_MESSAGES: '5' });
 
-    expect(await answerOrReason(chat, randomUUID())).toBe('done');
+  expect(await answerOrReason(chat, randomUUID())).toBe('done');
 
-    expect(await usageOf(chat.store)).toMatchObject({
-      messages: 1,
-      tokens: 150,
-      costMicros: 350,
-      open: [],
-    });
+  expect(await usageOf(chat.store)).toMatchObject({
+    messages: 1,
+    tokens: 150,
+    costMicros: 350,
+    open: [],
   });
+});
 
-  test('a message that waits for the app is counted once, and goes on at the limit', async () => {
-    const calls = ['where', 'when'].map((place) => ({
-      chunks: [
-        {
-          parts: [{ functionCall: { name: 'locate', args: { place } } }],
-          finishReason: 'STOP',
-          usage,
-        },
-      ],
-    }));
-    const { model } = scriptedStreamer(...calls, textAnswer('In Oslo.', usage));
-    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
-    const conversationId = randomUUID();
-    await withAppTools(chat, conversationId, ['locate']);
-    const give = async (callId: string) => {
-      const results = [{ callId, kind: 'response' as const, response: { city: 'Oslo' } }];
-      const target = { caller, conversationId, turnId: 't_1', locale: undefined };
-      return (await (await answerCalls(chat, { ...target, results })).result).turn.state;
-    };
+test('a message that waits for the app is counted once, and goes on at the limit', async () => {
+  const calls = ['where', 'when'].map((place) => ({
+    chunks: [
+      {
+        parts: [{ functionCall: { name: 'locate', args: { place } } }],
+        finishReason: 'STOP',
+        usage,
+      },
+    ],
+  }));
+  const { model } = scriptedStreamer(...calls, textAnswer('In Oslo.', usage));
+  const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
+  const conversationId = randomUUID();
+  await withAppTools(chat, conversationId, ['locate']);
+  const give = async (callId: string) => {
+    const results = [{ callId, kind: 'response' as const, response: { city: 'Oslo' } }];
+    const target = { caller, conversationId, turnId: 't_1', locale: undefined };
+    return (await (await answerCalls(chat, { ...target, results })).result).turn.state;
+  };
 
-    const first = await answerOrReason(chat, conversationId);
-    const { messages } = await usageOf(chat.store);
-    const other = await answerOrReason(chat, randomUUID());
-    const states = [await give('t_1_c0'), await give('t_1_c1')];
+  const first = await answerOrReason(chat, conversationId);
+  const { messages } = await usageOf(chat.store);
+  const other = await answerOrReason(chat, randomUUID());
+  const states = [await give('t_1_c0'), await give('t_1_c1')];
 
-    expect([first, other, ...states]).toEqual([
-      'awaiting_tool',
-      'USER_DAILY_MESSAGES',
-      'awaiting_tool',
-      'done',
-    ]);
-    expect(messages).toBe(1);
-    expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
+  expect([first, other, ...states]).toEqual([
+    'awaiting_tool',
+    'USER_DAILY_MESSAGES',
+    'awaiting_tool',
+    'done',
+  ]);
+  expect(messages).toBe(1);
+  expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
+});
+
+test('a message sent again or followed uses no quota', async () => {
+  const chat = chatWith({ USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' });
+  const sent = request(randomUUID(), 'Hello');
+  const [first, second] = await Promise.all([sendMessage(chat, sent), sendMessage(chat, sent)]);
+  await Promise.all([first.result, second.result]);
+  const before = await usageOf(chat.store);
+
+  const replayed = await (await sendMessage(chat, sent)).result;
+
+  expect(replayed.replayed).toBe(true);
+  expect(await usageOf(chat.store)).toEqual(before);
+  expect(before).toMatchObject({ messages: 1, tokens: 150 });
+});
+
+test('a message whose answer fails returns its reservation', async () => {
+  const { model } = scriptedStreamer({ error: overloaded() });
+  const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
+
+  expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
+
+  expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 0, open: [] });
+  expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
+});
+
+test('a message whose answer breaks uses its reported tokens and no message', async () => {
+  const broken = { chunks: [{ parts: [{ text: 'Half' }], usage }], error: overloaded() };
+  const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model: scriptedStreamer(broken).model });
+
+  await answerOrReason(chat, randomUUID());
+
+  expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 150, costMicros: 350 });
+});
+
+test('a message stopped before any reported tokens uses its reservation', async () => {
+  const { model, calls } = steeredStreamer();
+  const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model });
+  const conversationId = randomUUID();
+  const handle = await sendMessage(chat, request(conversationId, 'Hello'));
+  await settle();
+  expect(calls).toHaveLength(1);
+  const held = (await usageOf(chat.store)).open[0]?.tokens ?? 0;
+
+  await cancelTurn(chat, { caller, conversationId, turnId: 't_1' });
+  await handle.result;
+
+  expect(held).toBeGreaterThan(500);
+  expect(await usageOf(chat.store)).toMatchObject({ tokens: held, open: [] });
+});
+
+test('a dead instance’s message is taken over under its reservation', async () => {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const limits = { USER_DAILY_MESSAGES: '1', STREAMS_PER_USER: '1' };
+  const died = limitedChat(limits, { store, clock });
+  const sent = request(randomUUID(), 'Hello');
+  await sendAndDie(died, sent);
+  const chat = chatWith(limits, { store, clock });
+  clock.advance(died.config.TURN_LEASE_MS + 1);
+
+  const { turn } = await (await sendMessage(chat, sent)).result;
+
+  expect(turn).toMatchObject({ state: 'done', attempt: 2 });
+  expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
+});
+
+test('a message begun before midnight counts for its day', async () => {
+  const { model, answerAll } = heldStreamer();
+  const clock = createManualClock(new Date('2026-01-02T23:59:59.000Z'));
+  const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model, clock });
+  const handle = await sendMessage(chat, request(randomUUID(), 'Hello'));
+  clock.advance(2_000);
+  answerAll();
+  await handle.result;
+
+  expect(await usageOf(chat.store)).toMatchObject({ messages: 1, open: [] });
+  expect(await usageOf(chat.store, { day: '2026-01-03' })).toMatchObject({ messages: 0 });
+  const next = sendMessage(chat, request(randomUUID(), 'Hello'));
+  await expect(next).resolves.toMatchObject({ turnId: 't_1' });
+  answerAll();
+  await (
+    await next
+  ).result;
+});
+
+test('a message given up as its process ends costs what was reserved and frees its place', async () => {
+  const { model, call } = steeredStreamer();
+  const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
+  const sent = request(randomUUID(), 'Hello');
+  const handle = await sendMessage(chat, sent);
+  (await call()).say('Half');
+  await settle();
+  const [reservation] = (await usageOf(chat.store)).open;
+
+  for (const live of chat.liveTurns.values()) live.giveUp();
+  await expect(handle.result).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+
+  expect(await usageOf(chat.store)).toMatchObject({
+    messages: 0,
+    tokens: reservation?.tokens,
+    open: [],
   });
+});
 
-  test('a message sent again or followed uses no quota', async () => {
-    const chat = chatWith({ USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' });
-    const sent = request(randomUUID(), 'Hello');
-    const [first, second] = await Promise.all([sendMessage(chat, sent), sendMessage(chat, sent)]);
-    await Promise.all([first.result, second.result]);
-    const before = await usageOf(chat.store);
-
-    const replayed = await (await sendMessage(chat, sent)).result;
-
-    expect(replayed.replayed).toBe(true);
-    expect(await usageOf(chat.store)).toEqual(before);
-    expect(before).toMatchObject({ messages: 1, tokens: 150 });
+test('a guest’s usage continues under user limits after sign-in', async () => {
+  const chat = chatWith({ ANONYMOUS_DAILY_MESSAGES: '1', USER_DAILY_MESSAGES: '2' });
+  const input = (by: typeof caller | typeof guest) => ({
+    ...request(randomUUID(), 'Hi'),
+    caller: by,
   });
+  await (
+    await sendMessage(chat, input(guest))
+  ).result;
 
-  test('a message whose answer fails returns its reservation', async () => {
-    const { model } = scriptedStreamer({ error: overloaded() });
-    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
-
-    expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
-
-    expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 0, open: [] });
-    expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
+  await expect(sendMessage(chat, input(guest))).rejects.toMatchObject({
+    reason: 'ANONYMOUS_LIMIT',
+    publicMessage: expect.stringContaining('Sign in'),
   });
-
-  test('a message whose answer breaks uses its reported tokens and no message', async () => {
-    const broken = { chunks: [{ parts: [{ text: 'Half' }], usage }], error: overloaded() };
-    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model: scriptedStreamer(broken).model });
-
-    await answerOrReason(chat, randomUUID());
-
-    expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 150, costMicros: 350 });
+  await (
+    await sendMessage(chat, input(caller))
+  ).result;
+  await expect(sendMessage(chat, input(caller))).rejects.toMatchObject({
+    reason: 'USER_DAILY_MESSAGES',
   });
-
-  test('a message stopped before any reported tokens uses its reservation', async () => {
-    const { model, calls } = steeredStreamer();
-    const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model });
-    const conversationId = randomUUID();
-    const handle = await sendMessage(chat, request(conversationId, 'Hello'));
-    await settle();
-    expect(calls).toHaveLength(1);
-    const held = (await usageOf(chat.store)).open[0]?.tokens ?? 0;
-
-    await cancelTurn(chat, { caller, conversationId, turnId: 't_1' });
-    await handle.result;
-
-    expect(held).toBeGreaterThan(500);
-    expect(await usageOf(chat.store)).toMatchObject({ tokens: held, open: [] });
-  });
-
-  test('a dead instance’s message is taken over under its reservation', async () => {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const limits = { USER_DAILY_MESSAGES: '1', STREAMS_PER_USER: '1' };
-    const died = limitedChat(limits, { store, clock });
-    const sent = request(randomUUID(), 'Hello');
-    await sendAndDie(died, sent);
-    const chat = chatWith(limits, { store, clock });
-    clock.advance(died.config.TURN_LEASE_MS + 1);
-
-    const { turn } = await (await sendMessage(chat, sent)).result;
-
-    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
-    expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
-  });
-
-  test('a message begun before midnight counts for its day', async () => {
-    const { model, answerAll } = heldStreamer();
-    const clock = createManualClock(new Date('2026-01-02T23:59:59.000Z'));
-    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model, clock });
-    const handle = await sendMessage(chat, request(randomUUID(), 'Hello'));
-    clock.advance(2_000);
-    answerAll();
-    await handle.result;
-
-    expect(await usageOf(chat.store)).toMatchObject({ messages: 1, open: [] });
-    expect(await usageOf(chat.store, { day: '2026-01-03' })).toMatchObject({ messages: 0 });
-    const next = sendMessage(chat, request(randomUUID(), 'Hello'));
-    await expect(next).resolves.toMatchObject({ turnId: 't_1' });
-    answerAll();
-    await (
-      await next
-    ).result;
-  });
-
-  test('a message given up as its process ends costs what was reserved and frees its place', async () => {
-    const { model, call } = steeredStreamer();
-    const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
-    const sent = request(randomUUID(), 'Hello');
-    const handle = await sendMessage(chat, sent);
-    (await call()).say('Half');
-    await settle();
-    const [reservation] = (await usageOf(chat.store)).open;
-
-    for (const live of chat.liveTurns.values()) live.giveUp();
-    await expect(handle.result).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
-
-    expect(await usageOf(chat.store)).toMatchObject({
-      messages: 0,
-      tokens: reservation?.tokens,
-      open: [],
-    });
-  });
-
-  test('a guest’s usage continues under user limits after sign-in', async () => {
-    const chat = chatWith({ ANONYMOUS_DAILY_MESSAGES: '1', USER_DAILY_MESSAGES: '2' });
-    const input = (by: typeof caller | typeof guest) => ({
-      ...request(randomUUID(), 'Hi'),
-      caller: by,
-    });
-    await (
-      await sendMessage(chat, input(guest))
-    ).result;
-
-    await expect(sendMessage(chat, input(guest))).rejects.toMatchObject({
-      reason: 'ANONYMOUS_LIMIT',
-      publicMessage: expect.stringContaining('Sign in'),
-    });
-    await (
-      await sendMessage(chat, input(caller))
-    ).result;
-    await expect(sendMessage(chat, input(caller))).rejects.toMatchObject({
-      reason: 'USER_DAILY_MESSAGES',
-    });
-    expect(await showUsage(chat, caller)).toMatchObject({
-      limits: { messagesPerDay: { limit: 2, used: 2, reserved: 0, left: 0 } },
-    });
+  expect(await showUsage(chat, caller)).toMatchObject({
+    limits: { messagesPerDay: { limit: 2, used: 2, reserved: 0, left: 0 } },
   });
 });

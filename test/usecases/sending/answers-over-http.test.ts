@@ -3,7 +3,7 @@ import { sseText } from '#functions/chat/http/sse.ts';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
@@ -98,38 +98,36 @@ afterEach(async () => {
   chat = undefined;
 });
 
-describe('an answer as JSON', () => {
-  test('a JSON answer has turn, messages, context and usage, without thoughts and signatures', async () => {
-    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-    chat = await startChatServer({ collaborators: send });
-    const sent = greeting();
+test('a JSON answer has turn, messages, context and usage, without thoughts and signatures', async () => {
+  const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+  chat = await startChatServer({ collaborators: send });
+  const sent = greeting();
 
-    const response = await chat.call(newMessagesPath(), { body: sent });
-    const text = await response.text();
+  const response = await chat.call(newMessagesPath(), { body: sent });
+  const text = await response.text();
 
-    expect(response.status).toBe(200);
-    expect(JSON.parse(text)).toMatchObject({
-      turn: { id: 't_1', state: 'done', messageId: sent.message.id, answerId: 'm_1' },
-      userMessage: { id: sent.message.id, role: 'user', parts: sent.message.parts },
-      message: { id: 'm_1', role: 'model', parts: [{ type: 'text', text: 'Fine.' }] },
-      context: someContext,
-      usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 10 },
-      replayed: false,
-    });
-    expect(text).not.toMatch(/private thought|signature/);
+  expect(response.status).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({
+    turn: { id: 't_1', state: 'done', messageId: sent.message.id, answerId: 'm_1' },
+    userMessage: { id: sent.message.id, role: 'user', parts: sent.message.parts },
+    message: { id: 'm_1', role: 'model', parts: [{ type: 'text', text: 'Fine.' }] },
+    context: someContext,
+    usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 10 },
+    replayed: false,
   });
+  expect(text).not.toMatch(/private thought|signature/);
+});
 
-  test('the JSON answer of a defect reveals nothing of it', async () => {
-    const sendMessage = () => Promise.reject(new Error('secret reason'));
-    chat = await startChatServer({ collaborators: { sendMessage } });
+test('the JSON answer of a defect reveals nothing of it', async () => {
+  const sendMessage = () => Promise.reject(new Error('secret reason'));
+  chat = await startChatServer({ collaborators: { sendMessage } });
 
-    const error = await errorOf(await chat.call(newMessagesPath(), { body: greeting() }));
+  const error = await errorOf(await chat.call(newMessagesPath(), { body: greeting() }));
 
-    expect(error).toMatchObject({ http: 500, status: 'INTERNAL', reason: 'INTERNAL' });
-    expect(error.text).not.toContain('secret reason');
-    expect(chat.logs).toMatchObject([{ severity: 'ERROR', fields: { status: 500 } }]);
-    expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
-  });
+  expect(error).toMatchObject({ http: 500, status: 'INTERNAL', reason: 'INTERNAL' });
+  expect(error.text).not.toContain('secret reason');
+  expect(chat.logs).toMatchObject([{ severity: 'ERROR', fields: { status: 500 } }]);
+  expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
 });
 
 const body = () => ({ message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] } });
@@ -171,71 +169,69 @@ const delta = (id: number, text: string): StreamFrame => ({
   chunk: { type: 'text-delta', id: 'p0', delta: text },
 });
 
-describe('a streamed answer', () => {
-  test('a streamed answer has the headers that proxies and the AI SDK need', async () => {
-    const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-    chat = await startChatServer({ collaborators: { sendMessage } });
+test('a streamed answer has the headers that proxies and the AI SDK need', async () => {
+  const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+  chat = await startChatServer({ collaborators: { sendMessage } });
 
-    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
+  const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
 
-    expect(response.status).toBe(200);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      'x-vercel-ai-ui-message-stream': 'v1',
-      'x-turn-id': 't_1',
-      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
+  expect(response.status).toBe(200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    'x-vercel-ai-ui-message-stream': 'v1',
+    'x-turn-id': 't_1',
+    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+});
+
+test('a streamed answer ends in error and finish when its frames break', async () => {
+  async function* frames() {
+    yield delta(4, 'half');
+    await Promise.reject(new Error('secret reason'));
+  }
+  const { sendMessage } = handWrittenSend(() => ({ frames }));
+  chat = await startChatServer({ collaborators: { sendMessage } });
+
+  const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
+  const text = await response.text();
+
+  // Without ids: whoever resumes does so after the last frame of the turn.
+  expect(text).toContain('\n\ndata: {"type":"error"');
+  expect(text).toContain('\n\ndata: {"type":"finish","finishReason":"error"');
+  expect(text).toMatch(/data: \[DONE\]\n\n$/);
+  expect(text).not.toContain('secret reason');
+});
+
+test('a streamed answer reads no more than a slow reader takes', async () => {
+  let made = 0;
+  async function* frames() {
+    for (; made < 2_000; made++) yield await Promise.resolve(delta(made, 'x'.repeat(64 * 1024)));
+  }
+  const { sendMessage } = handWrittenSend(() => ({ frames }));
+  chat = await startChatServer({ collaborators: { sendMessage } });
+  const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
+  const json = JSON.stringify(greeting());
+  const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');
+  socket.pause();
+  socket.write(
+    `POST ${newMessagesPath()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+      `Accept: text/event-stream\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+  );
+
+  await eventually('the first frames', () => Promise.resolve(made > 10 || undefined));
+  let before = -1;
+  await eventually('a standstill', async () => {
+    const isStill = before === made;
+    before = made;
+    await Promise.resolve();
+    return isStill || undefined;
   });
 
-  test('a streamed answer ends in error and finish when its frames break', async () => {
-    async function* frames() {
-      yield delta(4, 'half');
-      await Promise.reject(new Error('secret reason'));
-    }
-    const { sendMessage } = handWrittenSend(() => ({ frames }));
-    chat = await startChatServer({ collaborators: { sendMessage } });
-
-    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
-    const text = await response.text();
-
-    // Without ids: whoever resumes does so after the last frame of the turn.
-    expect(text).toContain('\n\ndata: {"type":"error"');
-    expect(text).toContain('\n\ndata: {"type":"finish","finishReason":"error"');
-    expect(text).toMatch(/data: \[DONE\]\n\n$/);
-    expect(text).not.toContain('secret reason');
-  });
-
-  test('a streamed answer reads no more than a slow reader takes', async () => {
-    let made = 0;
-    async function* frames() {
-      for (; made < 2_000; made++) yield await Promise.resolve(delta(made, 'x'.repeat(64 * 1024)));
-    }
-    const { sendMessage } = handWrittenSend(() => ({ frames }));
-    chat = await startChatServer({ collaborators: { sendMessage } });
-    const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
-    const json = JSON.stringify(greeting());
-    const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');
-    socket.pause();
-    socket.write(
-      `POST ${newMessagesPath()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
-        `Accept: text/event-stream\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
-    );
-
-    await eventually('the first frames', () => Promise.resolve(made > 10 || undefined));
-    let before = -1;
-    await eventually('a standstill', async () => {
-      const isStill = before === made;
-      before = made;
-      await Promise.resolve();
-      return isStill || undefined;
-    });
-
-    expect(made).toBeLessThan(1_000);
-    socket.destroy();
-    await once(socket, 'close');
-  });
+  expect(made).toBeLessThan(1_000);
+  socket.destroy();
+  await once(socket, 'close');
 });
 
 test('a stream’s text has a comment after every interval of silence, none before', async () => {

@@ -83,84 +83,82 @@ const alone = (time: string) =>
 
 const at = (time: string) => `- now: Sunday, 22 November 2026, ${time} (Asia/Seoul, UTC+09:00)`;
 
-describe('the context of an app', () => {
-  test('an app’s context stands before the message, in full with the first one', async () => {
-    const { send } = sundayChat();
+test('an app’s context stands before the message, in full with the first one', async () => {
+  const { send } = sundayChat();
 
-    const prompt = await send(withContext(request(randomUUID(), 'Hello')));
+  const prompt = await send(withContext(request(randomUUID(), 'Hello')));
 
-    expect(prompt.map(textsOf)).toEqual([[`${LABEL}:\n${at('10:05')}\n${homeLines}`, 'Hello']]);
-  });
+  expect(prompt.map(textsOf)).toEqual([[`${LABEL}:\n${at('10:05')}\n${homeLines}`, 'Hello']]);
+});
 
-  test('a message resent with another app context is the same message and keeps its first one', async () => {
-    const { send, dependencies, streamer, stored } = sundayChat();
-    const asked = request(randomUUID(), 'Hello');
-    await send(withContext(asked));
+test('a message resent with another app context is the same message and keeps its first one', async () => {
+  const { send, dependencies, streamer, stored } = sundayChat();
+  const asked = request(randomUUID(), 'Hello');
+  await send(withContext(asked));
 
-    const again = await sendMessage(dependencies, withContext(asked, { screen: 'cart' }));
+  const again = await sendMessage(dependencies, withContext(asked, { screen: 'cart' }));
 
-    expect(again.replayed).toBe(true);
-    expect(streamer.requests).toHaveLength(1);
-    expect((await stored(asked.conversationId, 1))?.surroundings).toContain('home');
-  });
+  expect(again.replayed).toBe(true);
+  expect(streamer.requests).toHaveLength(1);
+  expect((await stored(asked.conversationId, 1))?.surroundings).toContain('home');
+});
 
-  test('an app’s context is sent as differences, and earlier bytes stay unchanged', async () => {
-    const { send, clock } = sundayChat();
-    const id = randomUUID();
-    const prompts: (readonly Content[])[] = [];
-    for (const [text, screen] of [
-      ['One', 'home'],
-      ['Two', 'home'],
-      ['Three', 'cart'],
-    ] as const) {
-      prompts.push(await send(withContext(request(id, text), { ...home, screen })));
-      clock.advance(60_000);
-    }
+test('an app’s context is sent as differences, and earlier bytes stay unchanged', async () => {
+  const { send, clock } = sundayChat();
+  const id = randomUUID();
+  const prompts: (readonly Content[])[] = [];
+  for (const [text, screen] of [
+    ['One', 'home'],
+    ['Two', 'home'],
+    ['Three', 'cart'],
+  ] as const) {
+    prompts.push(await send(withContext(request(id, text), { ...home, screen })));
+    clock.advance(60_000);
+  }
 
-    const [first = [], second = [], third = []] = prompts;
-    expect(textsOf(second.at(-1))).toEqual([alone('10:06'), 'Two']);
-    expect(textsOf(third.at(-1))).toEqual([
-      `${LABEL}; what is not named is as it was:\n${at('10:07')}\n- screen: "cart"`,
-      'Three',
-    ]);
-    expect(second.slice(0, 1)).toEqual(first);
-    expect(third.slice(0, 3)).toEqual(second);
-  });
+  const [first = [], second = [], third = []] = prompts;
+  expect(textsOf(second.at(-1))).toEqual([alone('10:06'), 'Two']);
+  expect(textsOf(third.at(-1))).toEqual([
+    `${LABEL}; what is not named is as it was:\n${at('10:07')}\n- screen: "cart"`,
+    'Three',
+  ]);
+  expect(second.slice(0, 1)).toEqual(first);
+  expect(third.slice(0, 3)).toEqual(second);
+});
 
-  test('an app’s context is sent in full again after a swap and enters no summary', async () => {
-    const { send, compact, summaries, lastPrompt } = sundayChat();
-    const id = randomUUID();
-    const bees = 'about bees '.repeat(400);
-    for (let i = 0; i < 8; i++) await send(withContext(request(id, `Question ${i} ${bees}`)));
+test('an app’s context is sent in full again after a swap and enters no summary', async () => {
+  const { send, compact, summaries, lastPrompt } = sundayChat();
+  const id = randomUUID();
+  const bees = 'about bees '.repeat(400);
+  for (let i = 0; i < 8; i++) await send(withContext(request(id, `Question ${i} ${bees}`)));
 
-    const outcome = await compact(id);
-    await send(withContext(request(id, 'Hello')));
+  const outcome = await compact(id);
+  await send(withContext(request(id, 'Hello')));
 
-    expect(outcome).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(JSON.stringify(summaries())).toContain('Question 0');
-    expect(JSON.stringify(summaries())).not.toMatch(/Told by the app|kayak|Seoul/);
-    expect(textsOf(lastPrompt().at(-1))?.[0]).toContain(homeLines);
-  });
+  expect(outcome).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+  expect(JSON.stringify(summaries())).toContain('Question 0');
+  expect(JSON.stringify(summaries())).not.toMatch(/Told by the app|kayak|Seoul/);
+  expect(textsOf(lastPrompt().at(-1))?.[0]).toContain(homeLines);
+});
 
-  test('an app’s time zone dates what was said for the summary', async () => {
-    const { send, compact, summaries, clock } = sundayChat();
-    const id = randomUUID();
-    // Ten in the morning in Seoul, and still Saturday in New York.
-    const zones = { first: 'Asia/Seoul', later: 'America/New_York' };
-    for (let i = 0; i < 8; i++) {
-      const timeZone = i === 0 ? zones.first : zones.later;
-      await send(
-        withContext(request(id, `Question ${i} ${'about bees '.repeat(400)}`), { timeZone }),
-      );
-      clock.advance(60_000);
-    }
+test('an app’s time zone dates what was said for the summary', async () => {
+  const { send, compact, summaries, clock } = sundayChat();
+  const id = randomUUID();
+  // Ten in the morning in Seoul, and still Saturday in New York.
+  const zones = { first: 'Asia/Seoul', later: 'America/New_York' };
+  for (let i = 0; i < 8; i++) {
+    const timeZone = i === 0 ? zones.first : zones.later;
+    await send(
+      withContext(request(id, `Question ${i} ${'about bees '.repeat(400)}`), { timeZone }),
+    );
+    clock.advance(60_000);
+  }
 
-    await compact(id);
+  await compact(id);
 
-    const read = JSON.stringify(summaries());
-    expect(read).toContain('turn 1: 2026-11-22 Sunday');
-    expect(read).toContain('turn 2: 2026-11-21 Saturday');
-  });
+  const read = JSON.stringify(summaries());
+  expect(read).toContain('turn 1: 2026-11-22 Sunday');
+  expect(read).toContain('turn 2: 2026-11-21 Saturday');
 });
 
 describe('date and time', () => {

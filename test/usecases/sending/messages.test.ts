@@ -40,71 +40,69 @@ import { overloaded } from '#test/support/model-down.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
-describe('a message', () => {
-  test('a message creates the conversation, is answered, and both are in the transcript', async () => {
-    const dependencies = chatDependencies();
-    const id = randomUUID();
+test('a message creates the conversation, is answered, and both are in the transcript', async () => {
+  const dependencies = chatDependencies();
+  const id = randomUUID();
 
-    const handle = await sendMessage(dependencies, request(id, 'Hello'));
-    const { turn } = await handle.result;
+  const handle = await sendMessage(dependencies, request(id, 'Hello'));
+  const { turn } = await handle.result;
 
-    expect(turn.state).toBe('done');
-    const [stored] = await readTurns(dependencies.store, id, [1]);
-    expect(stored?.value.user.parts).toEqual([{ text: 'Hello' }]);
-    expect(stored?.value.contents.map(contentText)).toEqual(['Fine.']);
+  expect(turn.state).toBe('done');
+  const [stored] = await readTurns(dependencies.store, id, [1]);
+  expect(stored?.value.user.parts).toEqual([{ text: 'Hello' }]);
+  expect(stored?.value.contents.map(contentText)).toEqual(['Fine.']);
+});
+
+test('a message is durable before the model is called', async () => {
+  const store = createMemoryDocumentStore();
+  const id = randomUUID();
+  const seen: unknown[] = [];
+  const dependencies = chatDependencies({
+    store,
+    atCrashPoint: async (point) => {
+      if (point === 'turn-started') seen.push(...(await readTurns(store, id, [1])));
+    },
   });
 
-  test('a message is durable before the model is called', async () => {
-    const store = createMemoryDocumentStore();
-    const id = randomUUID();
-    const seen: unknown[] = [];
-    const dependencies = chatDependencies({
-      store,
-      atCrashPoint: async (point) => {
-        if (point === 'turn-started') seen.push(...(await readTurns(store, id, [1])));
-      },
-    });
+  await (
+    await sendMessage(dependencies, request(id, 'Hello'))
+  ).result;
 
-    await (
-      await sendMessage(dependencies, request(id, 'Hello'))
-    ).result;
+  expect(seen).toMatchObject([
+    { value: { state: 'running', user: { parts: [{ text: 'Hello' }] } } },
+  ]);
+});
 
-    expect(seen).toMatchObject([
-      { value: { state: 'running', user: { parts: [{ text: 'Hello' }] } } },
-    ]);
+test('a message streams frames with ids that rise by one, from start to finish', async () => {
+  const model = scriptedStreamer({
+    chunks: [
+      { parts: [{ text: 'One ' }] },
+      { parts: [{ text: 'two' }] },
+      { parts: [{ text: ' three.' }], finishReason: 'STOP' },
+    ],
+  });
+  const dependencies = chatDependencies({ model: model.model });
+
+  const frames = await collect(
+    (await sendMessage(dependencies, request(randomUUID(), 'x'))).frames(),
+  );
+
+  expect(frames.map(({ id }) => id)).toEqual(frames.map((_, i) => i));
+  expect(textOf(frames)).toBe('One two three.');
+  expect(frames[0]?.chunk.type).toBe('start');
+  expect(frames.at(-2)?.chunk.type).toBe('data-context');
+  expect(frames.at(-1)?.chunk).toMatchObject({ type: 'finish', finishReason: 'stop' });
+});
+
+test('a message keeps raw parts, signatures and unknown fields, and sends them back', async () => {
+  const part = { text: 'A1', thoughtSignature: 'sig', extra: { a: [[1]] } };
+  const { model, requests } = scriptedStreamer({
+    chunks: [{ parts: [part], finishReason: 'STOP' }],
   });
 
-  test('a message streams frames with ids that rise by one, from start to finish', async () => {
-    const model = scriptedStreamer({
-      chunks: [
-        { parts: [{ text: 'One ' }] },
-        { parts: [{ text: 'two' }] },
-        { parts: [{ text: ' three.' }], finishReason: 'STOP' },
-      ],
-    });
-    const dependencies = chatDependencies({ model: model.model });
+  await sendAll(chatDependencies({ model }), randomUUID(), ['Q1', 'Q2']);
 
-    const frames = await collect(
-      (await sendMessage(dependencies, request(randomUUID(), 'x'))).frames(),
-    );
-
-    expect(frames.map(({ id }) => id)).toEqual(frames.map((_, i) => i));
-    expect(textOf(frames)).toBe('One two three.');
-    expect(frames[0]?.chunk.type).toBe('start');
-    expect(frames.at(-2)?.chunk.type).toBe('data-context');
-    expect(frames.at(-1)?.chunk).toMatchObject({ type: 'finish', finishReason: 'stop' });
-  });
-
-  test('a message keeps raw parts, signatures and unknown fields, and sends them back', async () => {
-    const part = { text: 'A1', thoughtSignature: 'sig', extra: { a: [[1]] } };
-    const { model, requests } = scriptedStreamer({
-      chunks: [{ parts: [part], finishReason: 'STOP' }],
-    });
-
-    await sendAll(chatDependencies({ model }), randomUUID(), ['Q1', 'Q2']);
-
-    expect(requests[1]?.contents[1]?.parts).toEqual([part]);
-  });
+  expect(requests[1]?.contents[1]?.parts).toEqual([part]);
 });
 
 describe('contract 8: the same message id', () => {

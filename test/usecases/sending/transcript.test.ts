@@ -4,7 +4,7 @@ import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { errorOf, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 const SYSTEM_INSTRUCTION = 'You are kind.';
 
@@ -44,127 +44,122 @@ async function listAll(id: string, query: string): Promise<string[]> {
   return seen;
 }
 
-describe('the transcript', () => {
-  test('the transcript has user message and answer separately, each under its id', async () => {
-    const id = randomUUID();
-    const { userMessage, message } = await send(id, 'q1');
+test('the transcript has user message and answer separately, each under its id', async () => {
+  const id = randomUUID();
+  const { userMessage, message } = await send(id, 'q1');
 
-    const { messages } = await list(id);
+  const { messages } = await list(id);
 
-    expect(messages).toEqual([userMessage, message]);
-    expect(messages).toMatchObject([
-      {
-        role: 'user',
-        seq: 1,
-        turnId: 't_1',
-        parts: [{ type: 'text', text: 'q1' }],
-        inContext: true,
-      },
-      { role: 'model', id: 'm_1', state: 'done', finishReason: 'stop' },
-    ]);
-  });
-
-  test.each([
-    ['asc', 3],
-    ['asc', 100],
-    ['desc', 1],
-  ])('the transcript in order %s is complete in pages of %i', async (order, pageSize) => {
-    const id = await conversationOf(4);
-
-    const seen = await listAll(id, `?order=${order}&pageSize=${pageSize}`);
-
-    const expected = [1, 2, 3, 4].flatMap((seq) => [`user${seq}`, `model${seq}`]);
-    expect(seen).toEqual(order === 'asc' ? expected : expected.toReversed());
-  });
-
-  test('the transcript after a seq has what a second device misses', async () => {
-    const id = await conversationOf(4);
-
-    expect(await listAll(id, '?afterSeq=2&pageSize=3')).toEqual([
-      'user3',
-      'model3',
-      'user4',
-      'model4',
-    ]);
-    expect(await listAll(id, '?afterSeq=2&order=desc&pageSize=3')).toEqual([
-      'model4',
-      'user4',
-      'model3',
-      'user3',
-    ]);
-    expect((await list(id, '?afterSeq=4')).messages).toEqual([]);
-  });
-
-  test.each(['asc', 'desc'])(
-    'the transcript around a turn in order %s goes on in both directions to its ends',
-    async (order) => {
-      const id = await conversationOf(9);
-      const rolesOf = ({ messages }: Awaited<ReturnType<typeof list>>) =>
-        messages.map(({ role, seq }) => `${role}${seq}`);
-      const query = `?around=5&order=${order}&pageSize=4`;
-
-      const middle = await list(id, query);
-      const seen = [rolesOf(middle)];
-      let { nextPageToken: next, previousPageToken: previous } = middle;
-      while (next !== undefined) {
-        const page = await list(id, `${query}&pageToken=${next}`);
-        seen.push(rolesOf(page));
-        expect(page.previousPageToken).toBeUndefined();
-        next = page.nextPageToken;
-      }
-      while (previous !== undefined) {
-        const page = await list(id, `${query}&pageToken=${previous}`);
-        seen.unshift(rolesOf(page));
-        expect(page.nextPageToken).toBeUndefined();
-        previous = page.previousPageToken;
-      }
-
-      const inMiddle = ['user4', 'model4', 'user5', 'model5'];
-      expect(rolesOf(middle)).toEqual(order === 'asc' ? inMiddle : inMiddle.toReversed());
-      const expected = Array.from({ length: 9 }, (_, i) => [
-        `user${i + 1}`,
-        `model${i + 1}`,
-      ]).flat();
-      expect(seen.flat()).toEqual(order === 'asc' ? expected : expected.toReversed());
+  expect(messages).toEqual([userMessage, message]);
+  expect(messages).toMatchObject([
+    {
+      role: 'user',
+      seq: 1,
+      turnId: 't_1',
+      parts: [{ type: 'text', text: 'q1' }],
+      inContext: true,
     },
-  );
+    { role: 'model', id: 'm_1', state: 'done', finishReason: 'stop' },
+  ]);
+});
 
-  test('the transcript around a turn has no page where nothing more stands, and none outside of the list', async () => {
-    const id = await conversationOf(3);
+test.each([
+  ['asc', 3],
+  ['asc', 100],
+  ['desc', 1],
+])('the transcript in order %s is complete in pages of %i', async (order, pageSize) => {
+  const id = await conversationOf(4);
 
-    const whole = await list(id, '?around=2');
-    const one = await list(id, '?around=2&pageSize=1');
-    const behind = await list(id, '?around=99&pageSize=2');
-    const missed = await list(id, '?around=2&afterSeq=2');
+  const seen = await listAll(id, `?order=${order}&pageSize=${pageSize}`);
 
-    expect(whole.messages).toHaveLength(6);
-    expect([whole.nextPageToken, whole.previousPageToken]).toEqual([undefined, undefined]);
-    expect(one.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user2']);
-    const before = await list(id, `?around=2&pageSize=1&pageToken=${one.previousPageToken}`);
-    expect(before.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['model1']);
-    expect(behind.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['model2', 'user3']);
-    expect(missed.messages.map(({ seq }) => seq)).toEqual([3, 3]);
-    expect(missed.previousPageToken).toBeUndefined();
+  const expected = [1, 2, 3, 4].flatMap((seq) => [`user${seq}`, `model${seq}`]);
+  expect(seen).toEqual(order === 'asc' ? expected : expected.toReversed());
+});
+
+test('the transcript after a seq has what a second device misses', async () => {
+  const id = await conversationOf(4);
+
+  expect(await listAll(id, '?afterSeq=2&pageSize=3')).toEqual([
+    'user3',
+    'model3',
+    'user4',
+    'model4',
+  ]);
+  expect(await listAll(id, '?afterSeq=2&order=desc&pageSize=3')).toEqual([
+    'model4',
+    'user4',
+    'model3',
+    'user3',
+  ]);
+  expect((await list(id, '?afterSeq=4')).messages).toEqual([]);
+});
+
+test.each(['asc', 'desc'])(
+  'the transcript around a turn in order %s goes on in both directions to its ends',
+  async (order) => {
+    const id = await conversationOf(9);
+    const rolesOf = ({ messages }: Awaited<ReturnType<typeof list>>) =>
+      messages.map(({ role, seq }) => `${role}${seq}`);
+    const query = `?around=5&order=${order}&pageSize=4`;
+
+    const middle = await list(id, query);
+    const seen = [rolesOf(middle)];
+    let { nextPageToken: next, previousPageToken: previous } = middle;
+    while (next !== undefined) {
+      const page = await list(id, `${query}&pageToken=${next}`);
+      seen.push(rolesOf(page));
+      expect(page.previousPageToken).toBeUndefined();
+      next = page.nextPageToken;
+    }
+    while (previous !== undefined) {
+      const page = await list(id, `${query}&pageToken=${previous}`);
+      seen.unshift(rolesOf(page));
+      expect(page.nextPageToken).toBeUndefined();
+      previous = page.previousPageToken;
+    }
+
+    const inMiddle = ['user4', 'model4', 'user5', 'model5'];
+    expect(rolesOf(middle)).toEqual(order === 'asc' ? inMiddle : inMiddle.toReversed());
+    const expected = Array.from({ length: 9 }, (_, i) => [`user${i + 1}`, `model${i + 1}`]).flat();
+    expect(seen.flat()).toEqual(order === 'asc' ? expected : expected.toReversed());
+  },
+);
+
+test('the transcript around a turn has no page where nothing more stands, and none outside of the list', async () => {
+  const id = await conversationOf(3);
+
+  const whole = await list(id, '?around=2');
+  const one = await list(id, '?around=2&pageSize=1');
+  const behind = await list(id, '?around=99&pageSize=2');
+  const missed = await list(id, '?around=2&afterSeq=2');
+
+  expect(whole.messages).toHaveLength(6);
+  expect([whole.nextPageToken, whole.previousPageToken]).toEqual([undefined, undefined]);
+  expect(one.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user2']);
+  const before = await list(id, `?around=2&pageSize=1&pageToken=${one.previousPageToken}`);
+  expect(before.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['model1']);
+  expect(behind.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['model2', 'user3']);
+  expect(missed.messages.map(({ seq }) => seq)).toEqual([3, 3]);
+  expect(missed.previousPageToken).toBeUndefined();
+});
+
+test('the transcript shows the state of a turn, and 404 for a missing one', async () => {
+  const id = await conversationOf(1);
+
+  const turn = await readAs(turnResponse, await chat.call(`/v1/conversations/${id}/turns/t_1`));
+  const none = await chat.call(`/v1/conversations/${id}/turns/t_2`);
+
+  expect(turn).toMatchObject({ id: 't_1', state: 'done', attempt: 1, answerId: 'm_1' });
+  expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'TURN_NOT_FOUND' });
+});
+
+test('the transcript returns 30 messages by default and at most 100', async () => {
+  const { conversationId: id } = await buildConversation(chat.dependencies.store, {
+    turns: 51,
+    conversation: { ownerUid: 'alice' },
   });
 
-  test('the transcript shows the state of a turn, and 404 for a missing one', async () => {
-    const id = await conversationOf(1);
-
-    const turn = await readAs(turnResponse, await chat.call(`/v1/conversations/${id}/turns/t_1`));
-    const none = await chat.call(`/v1/conversations/${id}/turns/t_2`);
-
-    expect(turn).toMatchObject({ id: 't_1', state: 'done', attempt: 1, answerId: 'm_1' });
-    expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'TURN_NOT_FOUND' });
-  });
-
-  test('the transcript returns 30 messages by default and at most 100', async () => {
-    const { conversationId: id } = await buildConversation(chat.dependencies.store, {
-      turns: 51,
-      conversation: { ownerUid: 'alice' },
-    });
-
-    expect((await list(id)).messages).toHaveLength(30);
-    expect((await list(id, '?pageSize=0')).messages).toHaveLength(30);
-    expect((await list(id, '?pageSize=5000')).messages).toHaveLength(100);
-  });
+  expect((await list(id)).messages).toHaveLength(30);
+  expect((await list(id, '?pageSize=0')).messages).toHaveLength(30);
+  expect((await list(id, '?pageSize=5000')).messages).toHaveLength(100);
 });

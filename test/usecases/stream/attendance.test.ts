@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -63,71 +63,66 @@ const finished = {
   },
 };
 
-describe('the end of an answer', () => {
-  test.each([
-    ['a stream', sse],
-    ['a JSON', json],
-  ])('an answer’s end is published to nobody while somebody waits for %s', async (_, headers) => {
-    const { model, send, ended, told } = await started();
-    const { response } = send(headers);
-    const call = await model.call(0);
+test.each([
+  ['a stream', sse],
+  ['a JSON', json],
+])('an answer’s end is published to nobody while somebody waits for %s', async (_, headers) => {
+  const { model, send, ended, told } = await started();
+  const { response } = send(headers);
+  const call = await model.call(0);
 
-    call.say('Fine.');
-    call.end();
-    await (await response).text();
-    await ended();
+  call.say('Fine.');
+  call.end();
+  await (await response).text();
+  await ended();
 
-    expect(told).toEqual([]);
+  expect(told).toEqual([]);
+});
+
+test.each([
+  ['stream', sse],
+  ['JSON', json],
+])('an answer’s end is published once the caller who wanted a %s has left', async (_, headers) => {
+  const { model, send, ended, told, conversationId } = await started();
+  const { connection } = send(headers);
+  const call = await model.call(0);
+  call.say('Fine.');
+  await leave(connection);
+
+  call.end();
+  await ended();
+
+  expect(told).toMatchObject([finished]);
+  expect(told[0]?.data).toMatchObject({ conversationId, isAttended: false });
+  expect(JSON.stringify(told)).not.toMatch(/Fine|Tell me/);
+});
+
+test('an answer’s end is not published where nobody can be told of it', async () => {
+  const { model, send, ended, told } = await started({});
+  const { connection } = send(sse);
+  const call = await model.call(0);
+  await leave(connection);
+
+  call.end();
+  await ended();
+
+  expect(told).toEqual([]);
+});
+
+test('an answer’s end is published to a webhook whether or not somebody waits', async () => {
+  const { model, send, ended, told } = await started({
+    EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
+    HOOK_HOSTS: 'hooks.example.com',
+    HOOK_SIGNING_KEY: 'a signing key of thirty-two chars',
   });
+  const { response } = send(sse);
+  const call = await model.call(0);
 
-  test.each([
-    ['stream', sse],
-    ['JSON', json],
-  ])(
-    'an answer’s end is published once the caller who wanted a %s has left',
-    async (_, headers) => {
-      const { model, send, ended, told, conversationId } = await started();
-      const { connection } = send(headers);
-      const call = await model.call(0);
-      call.say('Fine.');
-      await leave(connection);
+  call.end();
+  await (await response).text();
+  await ended();
 
-      call.end();
-      await ended();
-
-      expect(told).toMatchObject([finished]);
-      expect(told[0]?.data).toMatchObject({ conversationId, isAttended: false });
-      expect(JSON.stringify(told)).not.toMatch(/Fine|Tell me/);
-    },
-  );
-
-  test('an answer’s end is not published where nobody can be told of it', async () => {
-    const { model, send, ended, told } = await started({});
-    const { connection } = send(sse);
-    const call = await model.call(0);
-    await leave(connection);
-
-    call.end();
-    await ended();
-
-    expect(told).toEqual([]);
-  });
-
-  test('an answer’s end is published to a webhook whether or not somebody waits', async () => {
-    const { model, send, ended, told } = await started({
-      EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
-      HOOK_HOSTS: 'hooks.example.com',
-      HOOK_SIGNING_KEY: 'a signing key of thirty-two chars',
-    });
-    const { response } = send(sse);
-    const call = await model.call(0);
-
-    call.end();
-    await (await response).text();
-    await ended();
-
-    expect(told).toMatchObject([{ data: { type: 'turn.finished', isAttended: true } }]);
-  });
+  expect(told).toMatchObject([{ data: { type: 'turn.finished', isAttended: true } }]);
 });
 
 test('an unpublishable event costs neither the answer nor its stream’s end', async () => {

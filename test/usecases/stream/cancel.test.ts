@@ -19,65 +19,59 @@ import {
   stoppable,
 } from '#test/support/chat/streaming.ts';
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-describe('cancelling a running turn', () => {
-  test('cancelling this instance’s running turn stops the model and returns the turn', async () => {
-    const { dependencies, conversationId, call } = await halfSaid();
+test('cancelling this instance’s running turn stops the model and returns the turn', async () => {
+  const { dependencies, conversationId, call } = await halfSaid();
 
-    const turn = await cancel(dependencies, conversationId);
+  const turn = await cancel(dependencies, conversationId);
 
-    expect(call.signal.aborted).toBe(true);
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: true, cancelRequested: true });
-    expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+  expect(call.signal.aborted).toBe(true);
+  expect(turn).toMatchObject({ state: 'cancelled', inContext: true, cancelRequested: true });
+  expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+});
+
+test('a cancellation is answered when the turn has ended, however long that takes', async () => {
+  const { dependencies, conversationId } = await halfSaid({
+    store: createMemoryDocumentStore(slowWrites()),
   });
 
-  test('a cancellation is answered when the turn has ended, however long that takes', async () => {
-    const { dependencies, conversationId } = await halfSaid({
-      store: createMemoryDocumentStore(slowWrites()),
-    });
+  const turn = await cancel(dependencies, conversationId);
 
-    const turn = await cancel(dependencies, conversationId);
+  expect(turn.state).toBe('cancelled');
+});
 
-    expect(turn.state).toBe('cancelled');
-  });
+test('a cancelled turn leaves its text in the next message’s context', async () => {
+  const { dependencies, store, clock, conversationId } = await halfSaid();
+  await cancel(dependencies, conversationId);
+  const { model, requests } = scriptedStreamer(textAnswer('Next.'));
 
-  test('a cancelled turn leaves its text in the next message’s context', async () => {
-    const { dependencies, store, clock, conversationId } = await halfSaid();
-    await cancel(dependencies, conversationId);
-    const { model, requests } = scriptedStreamer(textAnswer('Next.'));
+  await sendAll(chatDependencies({ store, clock, model }), conversationId, ['Go on.']);
 
-    await sendAll(chatDependencies({ store, clock, model }), conversationId, ['Go on.']);
+  expect(requests[0]?.contents.map(contentText)).toEqual(['Tell me.', 'Half an answer', 'Go on.']);
+});
 
-    expect(requests[0]?.contents.map(contentText)).toEqual([
-      'Tell me.',
-      'Half an answer',
-      'Go on.',
-    ]);
-  });
+test('a turn cancelled before its first word stays out of the context', async () => {
+  const clock = createManualClock();
+  const conversationId = randomUUID();
+  const chat = steeredChat({ clock });
+  await sendMessage(chat.dependencies, request(conversationId, 'Tell me.'));
+  await chat.call();
 
-  test('a turn cancelled before its first word stays out of the context', async () => {
-    const clock = createManualClock();
-    const conversationId = randomUUID();
-    const chat = steeredChat({ clock });
-    await sendMessage(chat.dependencies, request(conversationId, 'Tell me.'));
-    await chat.call();
+  const turn = await cancel(chat.dependencies, conversationId);
 
-    const turn = await cancel(chat.dependencies, conversationId);
+  expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
+});
 
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
-  });
+test('cancelling another instance’s turn ends it within a second while the model speaks', async () => {
+  const { store, clock, conversationId, handle, call } = await halfSaid();
+  const other = chatDependencies({ store, clock });
 
-  test('cancelling another instance’s turn ends it within a second while the model speaks', async () => {
-    const { store, clock, conversationId, handle, call } = await halfSaid();
-    const other = chatDependencies({ store, clock });
+  await cancel(other, conversationId);
+  for (let i = 0; i < 20; i++) await sayEach(clock, call, ['word ']);
+  await pass(clock, 200);
 
-    await cancel(other, conversationId);
-    for (let i = 0; i < 20; i++) await sayEach(clock, call, ['word ']);
-    await pass(clock, 200);
-
-    expect((await handle.result).turn.state).toBe('cancelled');
-  });
+  expect((await handle.result).turn.state).toBe('cancelled');
 });
 
 test.each([
@@ -132,30 +126,28 @@ test('cancelling a silent dead instance’s turn ends it at once', async () => {
   expect((await readConversation(store, conversationId))?.value.open).toBeUndefined();
 });
 
-describe('cancelling a turn whose instance died in mid-answer', () => {
-  /** Two words are said and stored; then nobody answers any more. */
-  async function died() {
-    const chat = await halfSaid();
-    const { store, clock } = chat;
-    await pass(clock, 600);
-    chat.process.stop();
-    chat.call.say('!'.repeat(2_000));
-    await settle();
-    const alive = chatDependencies({ store, clock, model: silentModel() });
-    return { ...chat, alive };
-  }
-  const partial = { state: 'cancelled', attempt: 1, inContext: true };
+/** Two words are said and stored; then nobody answers any more. */
+async function died() {
+  const chat = await halfSaid();
+  const { store, clock } = chat;
+  await pass(clock, 600);
+  chat.process.stop();
+  chat.call.say('!'.repeat(2_000));
+  await settle();
+  const alive = chatDependencies({ store, clock, model: silentModel() });
+  return { ...chat, alive };
+}
+const partial = { state: 'cancelled', attempt: 1, inContext: true };
 
-  test('cancelling a dead instance’s turn in mid-answer keeps and replays its text', async () => {
-    const { alive, clock, conversationId, send } = await died();
-    clock.advance(20_001);
+test('cancelling a dead instance’s turn in mid-answer keeps and replays its text', async () => {
+  const { alive, clock, conversationId, send } = await died();
+  clock.advance(20_001);
 
-    const turn = await cancel(alive, conversationId);
+  const turn = await cancel(alive, conversationId);
 
-    expect(turn).toMatchObject(partial);
-    expect(turn.tokens.answer).toBeGreaterThan(0);
-    expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
-    const again = await sendMessage(alive, send);
-    expect(textOf(await collect(again.frames()))).toBe('Half an answer');
-  });
+  expect(turn).toMatchObject(partial);
+  expect(turn.tokens.answer).toBeGreaterThan(0);
+  expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+  const again = await sendMessage(alive, send);
+  expect(textOf(await collect(again.frames()))).toBe('Half an answer');
 });

@@ -43,77 +43,75 @@ async function ending() {
   return { ...chat, clock, store, conversationId, send, handle, call };
 }
 
-describe('an instance that is stopped', () => {
-  test('an ending instance refuses new messages with a retry time', async () => {
-    const { dependencies } = await ending();
+test('an ending instance refuses new messages with a retry time', async () => {
+  const { dependencies } = await ending();
 
-    await expect(sendMessage(dependencies, request(randomUUID(), 'New.'))).rejects.toMatchObject({
-      status: 'UNAVAILABLE',
-      reason: 'SHUTTING_DOWN',
-      retryAfterMs: expect.any(Number),
-    });
+  await expect(sendMessage(dependencies, request(randomUUID(), 'New.'))).rejects.toMatchObject({
+    status: 'UNAVAILABLE',
+    reason: 'SHUTTING_DOWN',
+    retryAfterMs: expect.any(Number),
   });
+});
 
-  test('an ending instance lets a running answer finish', async () => {
-    const { dependencies, clock, call, handle } = await ending();
+test('an ending instance lets a running answer finish', async () => {
+  const { dependencies, clock, call, handle } = await ending();
 
-    const drained = drainChat(dependencies, noRequests);
-    await pass(clock, 5_000, 500);
-    call.say(' and the rest');
-    call.end();
-    await drained;
+  const drained = drainChat(dependencies, noRequests);
+  await pass(clock, 5_000, 500);
+  call.say(' and the rest');
+  call.end();
+  await drained;
 
-    expect((await handle.result).turn.state).toBe('done');
-  });
+  expect((await handle.result).turn.state).toBe('done');
+});
 
-  test('an ending instance gives up running answers after DRAIN_MS, storing frames and releasing leases', async () => {
-    const { dependencies, clock, call, handle, conversationId } = await ending();
+test('an ending instance gives up running answers after DRAIN_MS, storing frames and releasing leases', async () => {
+  const { dependencies, clock, call, handle, conversationId } = await ending();
 
-    const drained = drainChat(dependencies, noRequests);
-    await pass(clock, 8_000, 500);
-    await drained;
+  const drained = drainChat(dependencies, noRequests);
+  await pass(clock, 8_000, 500);
+  await drained;
 
-    await expect(handle.result).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
-    expect(call.signal.aborted).toBe(true);
-    const turn = await storedTurn(dependencies, conversationId);
-    expect(turn).toMatchObject({ state: 'running', attempt: 1 });
-    expect(turn.leaseUntil.getTime()).toBeLessThanOrEqual(clock.now().getTime());
-  });
+  await expect(handle.result).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+  expect(call.signal.aborted).toBe(true);
+  const turn = await storedTurn(dependencies, conversationId);
+  expect(turn).toMatchObject({ state: 'running', attempt: 1 });
+  expect(turn.leaseUntil.getTime()).toBeLessThanOrEqual(clock.now().getTime());
+});
 
-  test('an ending instance cuts its readers without finish and [DONE], so that they reconnect', async () => {
-    const { dependencies, clock, handle } = await ending();
-    const { signal: left } = new AbortController();
-    const options = { clock, heartbeatMs: 60_000, generation: 0, left };
-    const pieces: string[] = [];
-    const read = (async () => {
-      for await (const text of sseText(handle.frames(), options)) pieces.push(text);
-    })();
-    read.catch(() => undefined);
+test('an ending instance cuts its readers without finish and [DONE], so that they reconnect', async () => {
+  const { dependencies, clock, handle } = await ending();
+  const { signal: left } = new AbortController();
+  const options = { clock, heartbeatMs: 60_000, generation: 0, left };
+  const pieces: string[] = [];
+  const read = (async () => {
+    for await (const text of sseText(handle.frames(), options)) pieces.push(text);
+  })();
+  read.catch(() => undefined);
 
-    const drained = drainChat(dependencies, noRequests);
-    await pass(clock, 8_000, 500);
-    await drained;
-    await expect(read).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+  const drained = drainChat(dependencies, noRequests);
+  await pass(clock, 8_000, 500);
+  await drained;
+  await expect(read).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
 
-    expect(pieces.join('')).toContain('"delta":"answer"');
-    expect(pieces.join('')).not.toMatch(/text-end|finish|error|DONE/);
-  });
+  expect(pieces.join('')).toContain('"delta":"answer"');
+  expect(pieces.join('')).not.toMatch(/text-end|finish|error|DONE/);
+});
 
-  test('an ending instance leaves a turn that a reader with a cursor takes over at once', async () => {
-    const { dependencies, clock, store, send } = await ending();
-    const drained = drainChat(dependencies, noRequests);
-    await pass(clock, 8_000, 500);
-    await drained;
-    const { model } = scriptedStreamer(textAnswer('Anew.'));
+test('an ending instance leaves a turn that a reader with a cursor takes over at once', async () => {
+  const { dependencies, clock, store, send } = await ending();
+  const drained = drainChat(dependencies, noRequests);
+  await pass(clock, 8_000, 500);
+  await drained;
+  const { model } = scriptedStreamer(textAnswer('Anew.'));
 
-    const other = chatDependencies({ store, clock, model });
-    const handle = await sendMessage(other, { ...send, cursor: 3 });
+  const other = chatDependencies({ store, clock, model });
+  const handle = await sendMessage(other, { ...send, cursor: 3 });
 
-    const frames = await collect(handle.frames());
-    expect(frames[0]?.id).toBe(1_000_000);
-    expect(textOf(frames)).toBe('Anew.');
-    expect((await handle.result).turn).toMatchObject({ attempt: 2, state: 'done' });
-  });
+  const frames = await collect(handle.frames());
+  expect(frames[0]?.id).toBe(1_000_000);
+  expect(textOf(frames)).toBe('Anew.');
+  expect((await handle.result).turn).toMatchObject({ attempt: 2, state: 'done' });
 });
 
 describe('SIGTERM', () => {
@@ -273,55 +271,53 @@ function reading(
   return { pieces, end };
 }
 
-describe('a reader of another instance’s turn when its own instance ends', () => {
-  test.each([
-    ['who only reads', false],
-    ['who sent the same message', true],
-  ])(
-    'a reader of another instance %s is cut off without [DONE] when its instance ends',
-    async (_, isSender) => {
-      const shutdown = new AbortController();
-      const { other, conversationId, send, clock, openWatches } = await elsewhere({
-        shutdown: shutdown.signal,
-      });
-      const frames = isSender
-        ? (await sendMessage(other, send)).frames()
-        : await openStream(other, { conversationId });
-      const { pieces, end } = reading(frames, { clock });
-      await settle();
-
-      shutdown.abort();
-      await expect(end).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
-      await settle();
-
-      expect(pieces.join('')).toContain('answer');
-      expect(pieces.join('')).not.toMatch(/finish|error|DONE/);
-      expect(openWatches()).toBe(0);
-    },
-  );
-
-  test('a reader whose own instance ends loses nothing and continues elsewhere', async () => {
+test.each([
+  ['who only reads', false],
+  ['who sent the same message', true],
+])(
+  'a reader of another instance %s is cut off without [DONE] when its instance ends',
+  async (_, isSender) => {
     const shutdown = new AbortController();
-    const { other, conversationId, clock, call, handle, dependencies } = await elsewhere({
+    const { other, conversationId, send, clock, openWatches } = await elsewhere({
       shutdown: shutdown.signal,
     });
-    const frames = await openStream(other, { conversationId, cursor: 1 });
-    const read: StreamFrame[] = [];
-    const cut = (async () => {
-      for await (const frame of frames) read.push(frame);
-    })();
-    cut.catch(() => undefined);
+    const frames = isSender
+      ? (await sendMessage(other, send)).frames()
+      : await openStream(other, { conversationId });
+    const { pieces, end } = reading(frames, { clock });
     await settle();
+
     shutdown.abort();
-    await expect(cut).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
-    call.say(' and the rest');
-    call.end();
-    await pass(clock, 100);
-    await handle.result;
+    await expect(end).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+    await settle();
 
-    const rest = await openStream(dependencies, { conversationId, cursor: read.at(-1)?.id });
+    expect(pieces.join('')).toContain('answer');
+    expect(pieces.join('')).not.toMatch(/finish|error|DONE/);
+    expect(openWatches()).toBe(0);
+  },
+);
 
-    const late = await readUntil(rest, () => false);
-    expect(textOf([...read, ...late])).toBe('Half an answer and the rest');
+test('a reader whose own instance ends loses nothing and continues elsewhere', async () => {
+  const shutdown = new AbortController();
+  const { other, conversationId, clock, call, handle, dependencies } = await elsewhere({
+    shutdown: shutdown.signal,
   });
+  const frames = await openStream(other, { conversationId, cursor: 1 });
+  const read: StreamFrame[] = [];
+  const cut = (async () => {
+    for await (const frame of frames) read.push(frame);
+  })();
+  cut.catch(() => undefined);
+  await settle();
+  shutdown.abort();
+  await expect(cut).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+  call.say(' and the rest');
+  call.end();
+  await pass(clock, 100);
+  await handle.result;
+
+  const rest = await openStream(dependencies, { conversationId, cursor: read.at(-1)?.id });
+
+  const late = await readUntil(rest, () => false);
+  expect(textOf([...read, ...late])).toBe('Half an answer and the rest');
 });

@@ -46,40 +46,38 @@ async function answeredWith(...answers: ScriptedAnswer[]) {
   return { frames, turn };
 }
 
-describe('a repetitive answer', () => {
-  test.each([1, 59, CHANT.length])(
-    'a repetitive answer in pieces of %i characters is kept up to the repetitions',
-    async (size) => {
-      const { frames, turn } = await answeredWith(inPieces(CHANT, size));
+test.each([1, 59, CHANT.length])(
+  'a repetitive answer in pieces of %i characters is kept up to the repetitions',
+  async (size) => {
+    const { frames, turn } = await answeredWith(inPieces(CHANT, size));
 
-      expect(textOf(frames)).toBe(SHOWN);
-      expect(turn.contents.map(contentText)).toEqual([SHOWN]);
-    },
-  );
+    expect(textOf(frames)).toBe(SHOWN);
+    expect(turn.contents.map(contentText)).toEqual([SHOWN]);
+  },
+);
 
-  test('a repetitive answer is finished and in the next message’s context', async () => {
-    const chat = chatting(inPieces(CHANT, 20), textAnswer('Here it is.'));
-    await sendAll(chat.dependencies, chat.id, ['Where is my parcel?', 'Well?']);
+test('a repetitive answer is finished and in the next message’s context', async () => {
+  const chat = chatting(inPieces(CHANT, 20), textAnswer('Here it is.'));
+  await sendAll(chat.dependencies, chat.id, ['Where is my parcel?', 'Well?']);
 
-    expect(await storedTurn(chat.dependencies, chat.id)).toMatchObject({
-      state: 'done',
-      inContext: true,
-    });
-    expect(chat.requests[1]?.contents.map(contentText)).toEqual([
-      'Where is my parcel?',
-      SHOWN,
-      'Well?',
-    ]);
+  expect(await storedTurn(chat.dependencies, chat.id)).toMatchObject({
+    state: 'done',
+    inContext: true,
+  });
+  expect(chat.requests[1]?.contents.map(contentText)).toEqual([
+    'Where is my parcel?',
+    SHOWN,
+    'Well?',
+  ]);
+});
+
+test('a repetition loop in thoughts alone is ignored', async () => {
+  const thought = { text: CHANT, thought: true };
+  const { turn } = await answeredWith({
+    chunks: [{ parts: [thought, { text: 'Here.' }] }, stop],
   });
 
-  test('a repetition loop in thoughts alone is ignored', async () => {
-    const thought = { text: CHANT, thought: true };
-    const { turn } = await answeredWith({
-      chunks: [{ parts: [thought, { text: 'Here.' }] }, stop],
-    });
-
-    expect(turn.finishReason).toBe('STOP');
-  });
+  expect(turn.finishReason).toBe('STOP');
 });
 
 test('a repetitive answer is given whole where LOOP_DETECTION is off', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 
@@ -38,59 +38,57 @@ async function finished() {
   return { server, id, conversation, sent, text: await response.text() };
 }
 
-describe('the stream of a conversation', () => {
-  test.each([
-    ['stream', /^id: 10000000\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
-    ['turns/t_1/stream', /^id: 0\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
-  ])('a conversation’s stream is served live under %s', async (path, expected) => {
-    const { server, conversation, call } = await speaking();
+test.each([
+  ['stream', /^id: 10000000\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
+  ['turns/t_1/stream', /^id: 0\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
+])('a conversation’s stream is served live under %s', async (path, expected) => {
+  const { server, conversation, call } = await speaking();
 
-    const response = await server.call(`${conversation}/${path}`);
-    call.say('Hi.');
-    call.end();
-    const text = await response.text();
+  const response = await server.call(`${conversation}/${path}`);
+  call.say('Hi.');
+  call.end();
+  const text = await response.text();
 
-    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(response.headers.get('x-turn-id')).toBe('t_1');
-    expect(text).toMatch(expected);
-  });
-
-  test.each([
-    ['the query', '?startingAfter=1', {}],
-    ['the header', '', { 'last-event-id': '1' }],
-    ['the query when both are given', '?startingAfter=1', { 'last-event-id': '3' }],
-  ])(
-    'a conversation’s stream continues after the cursor of %s',
-    async (_, query, headers: Record<string, string>) => {
-      const { server, conversation, text } = await finished();
-
-      const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
-
-      expect(await response.text()).toBe(text.slice(text.indexOf('id: 2\n')));
-    },
-  );
-
-  test.each([
-    ['?startingAfter=-1', {}, 'startingAfter'],
-    ['?startingAfter=', {}, 'startingAfter'],
-    ['', { 'last-event-id': '-1' }, 'Last-Event-ID'],
-    ['', { 'last-event-id': 'abc' }, 'Last-Event-ID'],
-    ['?startingAfter=99', {}, 'startingAfter'],
-  ])(
-    'a conversation’s stream refuses the cursor %s %o',
-    async (query, headers: Record<string, string>, field) => {
-      const { server, conversation } = await finished();
-
-      const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
-
-      expect(await errorOf(response)).toMatchObject({
-        http: 400,
-        reason: 'BAD_FIELD',
-        metadata: { field },
-      });
-    },
-  );
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  expect(response.headers.get('x-turn-id')).toBe('t_1');
+  expect(text).toMatch(expected);
 });
+
+test.each([
+  ['the query', '?startingAfter=1', {}],
+  ['the header', '', { 'last-event-id': '1' }],
+  ['the query when both are given', '?startingAfter=1', { 'last-event-id': '3' }],
+])(
+  'a conversation’s stream continues after the cursor of %s',
+  async (_, query, headers: Record<string, string>) => {
+    const { server, conversation, text } = await finished();
+
+    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
+
+    expect(await response.text()).toBe(text.slice(text.indexOf('id: 2\n')));
+  },
+);
+
+test.each([
+  ['?startingAfter=-1', {}, 'startingAfter'],
+  ['?startingAfter=', {}, 'startingAfter'],
+  ['', { 'last-event-id': '-1' }, 'Last-Event-ID'],
+  ['', { 'last-event-id': 'abc' }, 'Last-Event-ID'],
+  ['?startingAfter=99', {}, 'startingAfter'],
+])(
+  'a conversation’s stream refuses the cursor %s %o',
+  async (query, headers: Record<string, string>, field) => {
+    const { server, conversation } = await finished();
+
+    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
+
+    expect(await errorOf(response)).toMatchObject({
+      http: 400,
+      reason: 'BAD_FIELD',
+      metadata: { field },
+    });
+  },
+);
 
 test.each([
   ['at the end', '5', /^data: \[DONE\]\n\n$/],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { CHUNK_MAX_BYTES } from '#shared/wire/stream-chunk.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
@@ -19,55 +19,53 @@ import {
 import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 
-describe('the chunks of a stream', () => {
-  test('stream chunks are stored 600 ms after the first frame, without the end', async () => {
-    const { clock, store, conversationId, call } = await speaking();
-    call.say('Hello');
-    await settle();
+test('stream chunks are stored 600 ms after the first frame, without the end', async () => {
+  const { clock, store, conversationId, call } = await speaking();
+  call.say('Hello');
+  await settle();
 
-    await pass(clock, 550);
-    expect(await storedChunks(store, conversationId)).toEqual([]);
-    await pass(clock, 100);
+  await pass(clock, 550);
+  expect(await storedChunks(store, conversationId)).toEqual([]);
+  await pass(clock, 100);
 
-    const [chunk] = await storedChunks(store, conversationId);
-    expect(chunk).toMatchObject({ attempt: 1, firstId: 0, lastId: 2 });
-    expect(textOf(chunk?.frames ?? [])).toBe('Hello');
-  });
+  const [chunk] = await storedChunks(store, conversationId);
+  expect(chunk).toMatchObject({ attempt: 1, firstId: 0, lastId: 2 });
+  expect(textOf(chunk?.frames ?? [])).toBe('Hello');
+});
 
-  test('stream chunks end with a final one, committed with the turn’s end', async () => {
-    const { clock, dependencies, store, conversationId, call, handle, frames } = await speaking();
-    call.say('Hello');
-    await pass(clock, 600);
-    call.end();
-    await handle.result;
+test('stream chunks end with a final one, committed with the turn’s end', async () => {
+  const { clock, dependencies, store, conversationId, call, handle, frames } = await speaking();
+  call.say('Hello');
+  await pass(clock, 600);
+  call.end();
+  await handle.result;
 
-    const chunks = await storedChunks(store, conversationId);
+  const chunks = await storedChunks(store, conversationId);
 
-    expect(chunks.map(({ final }) => final)).toEqual([undefined, true]);
-    expect(chunks.flatMap((chunk) => chunk.frames)).toEqual(await frames);
-    const turn = await storedTurn(dependencies, conversationId);
-    expect(turn.lastFrameId).toBe((await frames).at(-1)?.id);
-  });
+  expect(chunks.map(({ final }) => final)).toEqual([undefined, true]);
+  expect(chunks.flatMap((chunk) => chunk.frames)).toEqual(await frames);
+  const turn = await storedTurn(dependencies, conversationId);
+  expect(turn.lastFrameId).toBe((await frames).at(-1)?.id);
+});
 
-  test('stream chunks split a very large answer between characters, within the limit', async () => {
-    const text = '\u1112\u1161\u11ab👩‍👩‍👧\u0001'.repeat(60_000);
-    const { model } = scriptedStreamer(textAnswer(text));
-    const dependencies = chatDependencies({ model });
-    const conversationId = randomUUID();
-    const handle = await sendMessage(dependencies, request(conversationId, 'x'));
-    await handle.result;
+test('stream chunks split a very large answer between characters, within the limit', async () => {
+  const text = '\u1112\u1161\u11ab👩‍👩‍👧\u0001'.repeat(60_000);
+  const { model } = scriptedStreamer(textAnswer(text));
+  const dependencies = chatDependencies({ model });
+  const conversationId = randomUUID();
+  const handle = await sendMessage(dependencies, request(conversationId, 'x'));
+  await handle.result;
 
-    const chunks = await storedChunks(dependencies.store, conversationId);
-    const frames = chunks.flatMap((chunk) => chunk.frames);
+  const chunks = await storedChunks(dependencies.store, conversationId);
+  const frames = chunks.flatMap((chunk) => chunk.frames);
 
-    expect(chunks.length).toBeGreaterThan(3);
-    for (const chunk of chunks)
-      expect(Buffer.byteLength(JSON.stringify(chunk.frames))).toBeLessThanOrEqual(CHUNK_MAX_BYTES);
-    const deltas = frames.map(({ chunk }) => (chunk.type === 'text-delta' ? chunk.delta : ''));
-    expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
-    expect(textOf(frames)).toBe(text);
-    expect(idsOf(frames)).toEqual(frames.map((_, i) => i));
-  });
+  expect(chunks.length).toBeGreaterThan(3);
+  for (const chunk of chunks)
+    expect(Buffer.byteLength(JSON.stringify(chunk.frames))).toBeLessThanOrEqual(CHUNK_MAX_BYTES);
+  const deltas = frames.map(({ chunk }) => (chunk.type === 'text-delta' ? chunk.delta : ''));
+  expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
+  expect(textOf(frames)).toBe(text);
+  expect(idsOf(frames)).toEqual(frames.map((_, i) => i));
 });
 
 test('a watch that repeats and reorders chunks changes nothing for its reader', async () => {

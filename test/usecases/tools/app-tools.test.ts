@@ -207,27 +207,25 @@ const patch = (id: string, body: object, mask = '') =>
 const read = async (id: string) =>
   readAs(conversationWithContextResponse, await chat.call(`/v1/conversations/${id}`));
 
-describe('tools of a conversation', () => {
-  test('a conversation’s tools are declared when it is created and shown as sent', async () => {
-    const tools = [{ ...locate, needsApproval: true }, named('choose')];
+test('a conversation’s tools are declared when it is created and shown as sent', async () => {
+  const tools = [{ ...locate, needsApproval: true }, named('choose')];
 
-    const created = await createConversation(chat, { body: { tools } });
+  const created = await createConversation(chat, { body: { tools } });
 
-    expect(created.tools).toEqual(tools);
-    expect((await read(created.id)).tools).toEqual(tools);
-  });
+  expect(created.tools).toEqual(tools);
+  expect((await read(created.id)).tools).toEqual(tools);
+});
 
-  test.each([
-    ['an empty list', { tools: [] }, ''],
-    ['the mask alone', {}, '?updateMask=tools'],
-  ])('a conversation’s tools are removed by %s', async (_, body, mask) => {
-    const { id } = await createConversation(chat, { body: { tools: [locate] } });
+test.each([
+  ['an empty list', { tools: [] }, ''],
+  ['the mask alone', {}, '?updateMask=tools'],
+])('a conversation’s tools are removed by %s', async (_, body, mask) => {
+  const { id } = await createConversation(chat, { body: { tools: [locate] } });
 
-    const changed = await readAs(conversationResponse, await patch(id, body, mask));
+  const changed = await readAs(conversationResponse, await patch(id, body, mask));
 
-    expect(changed).not.toHaveProperty('tools');
-    expect(await read(id)).not.toHaveProperty('tools');
-  });
+  expect(changed).not.toHaveProperty('tools');
+  expect(await read(id)).not.toHaveProperty('tools');
 });
 
 const many = Array.from({ length: 33 }, (_, i) => named(`tool_${i}`));
@@ -244,26 +242,24 @@ const refused: [string, unknown, string][] = [
   ['the name of a tool of the server', [locate, named('weather')], 'TOOL_NAME_TAKEN'],
 ];
 
-describe('tools that are refused', () => {
-  test.each(refused)(
-    'invalid tools of a new conversation are refused: %s',
-    async (_, tools, reason) => {
-      const error = await errorOf(await chat.call('/v1/conversations', { body: { tools } }));
+test.each(refused)(
+  'invalid tools of a new conversation are refused: %s',
+  async (_, tools, reason) => {
+    const error = await errorOf(await chat.call('/v1/conversations', { body: { tools } }));
 
-      expect(error).toMatchObject({ http: 400, reason });
-      expectClean(error);
-    },
-  );
+    expect(error).toMatchObject({ http: 400, reason });
+    expectClean(error);
+  },
+);
 
-  test('tools are refused where the deployment does not list them', async () => {
-    const closed = await startChatServer();
-    try {
-      const error = await errorOf(
-        await closed.call('/v1/conversations', { body: { tools: [locate] } }),
-      );
-      expect(error).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE' });
-    } finally {
-      await closed.stop();
-    }
-  });
+test('tools are refused where the deployment does not list them', async () => {
+  const closed = await startChatServer();
+  try {
+    const error = await errorOf(
+      await closed.call('/v1/conversations', { body: { tools: [locate] } }),
+    );
+    expect(error).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE' });
+  } finally {
+    await closed.stop();
+  }
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test, describe } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -130,54 +130,52 @@ function chatWith(
   return { chat, asked, conversationId: randomUUID() };
 }
 
-describe('a very long output', () => {
-  test('a very long output is condensed before the next call, with stable bytes after', async () => {
-    const { chat, asked, conversationId } = chatWith();
+test('a very long output is condensed before the next call, with stable bytes after', async () => {
+  const { chat, asked, conversationId } = chatWith();
 
-    const { turn } = await say(chat, conversationId, 'call read_log');
-    await say(chat, conversationId, 'Thanks.');
-    await say(chat, conversationId, 'Good bye.');
+  const { turn } = await say(chat, conversationId, 'call read_log');
+  await say(chat, conversationId, 'Thanks.');
+  await say(chat, conversationId, 'Good bye.');
 
-    const [, ...later] = prompts();
-    const shown = later.map(shownIn);
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toMatchObject({ role: 'utility_compressor', promptId: 't_1-condense-1' });
-    expect(shown).toHaveLength(3);
-    expect(new Set(shown.map((part) => JSON.stringify(part))).size).toBe(1);
-    const name = chat.sha256(LOG);
-    const { output, code } = z
-      .looseObject({ response: z.object({ output: z.string(), code: z.number() }) })
-      .parse(shown[0]).response;
-    expect(code).toBe(0);
-    expect(output).toContain(GOOD);
-    expect(output).toContain(ERROR);
-    expect(output).toContain(`read_blob("${name}")`);
-    expect(responsesIn(turn.contents)[0]).toMatchObject({ response: { output: LOG } });
-    const items = (await showContext(chat, { caller, conversationId })).items;
-    expect(JSON.stringify(items)).toContain(GOOD);
-    expect(JSON.stringify(items)).not.toContain('"condensed"');
-  });
+  const [, ...later] = prompts();
+  const shown = later.map(shownIn);
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toMatchObject({ role: 'utility_compressor', promptId: 't_1-condense-1' });
+  expect(shown).toHaveLength(3);
+  expect(new Set(shown.map((part) => JSON.stringify(part))).size).toBe(1);
+  const name = chat.sha256(LOG);
+  const { output, code } = z
+    .looseObject({ response: z.object({ output: z.string(), code: z.number() }) })
+    .parse(shown[0]).response;
+  expect(code).toBe(0);
+  expect(output).toContain(GOOD);
+  expect(output).toContain(ERROR);
+  expect(output).toContain(`read_blob("${name}")`);
+  expect(responsesIn(turn.contents)[0]).toMatchObject({ response: { output: LOG } });
+  const items = (await showContext(chat, { caller, conversationId })).items;
+  expect(JSON.stringify(items)).toContain(GOOD);
+  expect(JSON.stringify(items)).not.toContain('"condensed"');
+});
 
-  test('a very long app output is condensed when it is posted', async () => {
-    const { chat, asked, conversationId } = chatWith();
-    await withAppTools(chat, conversationId, ['locate']);
-    await say(chat, conversationId, 'call locate');
+test('a very long app output is condensed when it is posted', async () => {
+  const { chat, asked, conversationId } = chatWith();
+  await withAppTools(chat, conversationId, ['locate']);
+  await say(chat, conversationId, 'call locate');
 
-    const results = [{ callId: 't_1_c0', kind: 'response' as const, response: { output: LOG } }];
-    const target = {
-      caller,
-      conversationId,
-      turnId: 't_1',
-      results,
-      locale: undefined,
-    };
-    await (
-      await answerCalls(chat, target)
-    ).result;
+  const results = [{ callId: 't_1_c0', kind: 'response' as const, response: { output: LOG } }];
+  const target = {
+    caller,
+    conversationId,
+    turnId: 't_1',
+    results,
+    locale: undefined,
+  };
+  await (
+    await answerCalls(chat, target)
+  ).result;
 
-    expect(asked).toHaveLength(1);
-    expect(JSON.stringify(shownIn(prompts().at(-1)))).toContain(GOOD);
-  });
+  expect(asked).toHaveLength(1);
+  expect(JSON.stringify(shownIn(prompts().at(-1)))).toContain(GOOD);
 });
 
 /** The wait for the model is over at once. */
@@ -246,62 +244,60 @@ async function allPages(read: Read, maxCharacters?: number): Promise<string[]> {
 
 const mixed = '🙂 naïve 👩‍👩‍👧‍👦 한국어\r\n'.repeat(40);
 
-describe('read_blob', () => {
-  test('read_blob reads what the shortened output names', async () => {
-    const output = 'line of a log\n'.repeat(1_000);
-    const { name, read } = await withOutput(output);
-    const shown = maskedText(output, { characters: 2_000, name });
+test('read_blob reads what the shortened output names', async () => {
+  const output = 'line of a log\n'.repeat(1_000);
+  const { name, read } = await withOutput(output);
+  const shown = maskedText(output, { characters: 2_000, name });
 
-    const id = /read_blob\("([^"]+)"\)/u.exec(shown)?.[1];
+  const id = /read_blob\("([^"]+)"\)/u.exec(shown)?.[1];
 
-    expect(id).toBe(name);
-    expect(await read({ ...(id && { id }) })).toEqual({
-      text: output,
-      fromCharacter: 0,
-      totalCharacters: output.length,
-    });
+  expect(id).toBe(name);
+  expect(await read({ ...(id && { id }) })).toEqual({
+    text: output,
+    fromCharacter: 0,
+    totalCharacters: output.length,
   });
+});
 
-  test.each([1, 100])('read_blob returns every byte in pages of %i', async (size) => {
-    const { read } = await withOutput(mixed);
+test.each([1, 100])('read_blob returns every byte in pages of %i', async (size) => {
+  const { read } = await withOutput(mixed);
 
-    const pages = await allPages(read, size);
+  const pages = await allPages(read, size);
 
-    expect(pages.join('')).toBe(mixed);
-    expect(pages.every((page) => page.isWellFormed())).toBe(true);
-    // A code point may be longer than a page of one.
-    expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(Math.max(2, size));
-  });
+  expect(pages.join('')).toBe(mixed);
+  expect(pages.every((page) => page.isWellFormed())).toBe(true);
+  // A code point may be longer than a page of one.
+  expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(Math.max(2, size));
+});
 
-  test('read_blob returns a text of several documents, 20,000 characters at a time', async () => {
-    const output = '🙂 row of a listing\n'.repeat(80_000);
-    const { read } = await withOutput(output);
+test('read_blob returns a text of several documents, 20,000 characters at a time', async () => {
+  const output = '🙂 row of a listing\n'.repeat(80_000);
+  const { read } = await withOutput(output);
 
-    const pages = await allPages(read);
+  const pages = await allPages(read);
 
-    expect(pages.join('') === output).toBe(true);
-    expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(20_000);
-  });
+  expect(pages.join('') === output).toBe(true);
+  expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(20_000);
+});
 
-  test.each(['../conversations/c', 'f'.repeat(64)])(
-    'read_blob says that %s is unknown',
-    async (id) => {
-      const { read } = await withOutput('text');
+test.each(['../conversations/c', 'f'.repeat(64)])(
+  'read_blob says that %s is unknown',
+  async (id) => {
+    const { read } = await withOutput('text');
 
-      await expect(read({ id })).rejects.toMatchObject({
-        reason: 'BLOB_NOT_FOUND',
-        publicMessage: expect.stringContaining('No stored output'),
-      });
-    },
-  );
-
-  test('D8: read_blob cannot read another conversation’s output, even of the same user', async () => {
-    const first = await withOutput('of the first');
-    const second = await withOutput('of the second', first.dependencies);
-
-    await expect(second.read({ id: first.name })).rejects.toMatchObject({
+    await expect(read({ id })).rejects.toMatchObject({
       reason: 'BLOB_NOT_FOUND',
+      publicMessage: expect.stringContaining('No stored output'),
     });
+  },
+);
+
+test('D8: read_blob cannot read another conversation’s output, even of the same user', async () => {
+  const first = await withOutput('of the first');
+  const second = await withOutput('of the second', first.dependencies);
+
+  await expect(second.read({ id: first.name })).rejects.toMatchObject({
+    reason: 'BLOB_NOT_FOUND',
   });
 });
 

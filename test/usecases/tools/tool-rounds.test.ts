@@ -40,57 +40,55 @@ const responsesOf = async (text: string, environment: Record<string, string> = {
   return { turn, chunks, effects, responses: responsesIn(turn.contents) };
 };
 
-describe('a tool of the server', () => {
-  test('a server tool runs between two model calls, and its output is used', async () => {
-    const { turn, effects } = await responsesOf('call weather {"city":"Oslo"}');
+test('a server tool runs between two model calls, and its output is used', async () => {
+  const { turn, effects } = await responsesOf('call weather {"city":"Oslo"}');
 
-    expect(turn.state).toBe('done');
-    expect(turn.contents.map(({ role }) => role)).toEqual(['model', 'user', 'model']);
-    expect(turn.contents.map(contentText).join('')).toContain('"degrees":21');
-    expect([...effects]).toEqual([['t_1:0', 1]]);
-    expect(fakeGemini.journal()).toHaveLength(2);
-    expect(refusals()).toEqual([]);
-  });
+  expect(turn.state).toBe('done');
+  expect(turn.contents.map(({ role }) => role)).toEqual(['model', 'user', 'model']);
+  expect(turn.contents.map(contentText).join('')).toContain('"degrees":21');
+  expect([...effects]).toEqual([['t_1:0', 1]]);
+  expect(fakeGemini.journal()).toHaveLength(2);
+  expect(refusals()).toEqual([]);
+});
 
-  test('parallel server tools respond in the order of the calls', async () => {
-    const { responses, effects } = await responsesOf(
-      'call weather {"city":"Oslo"}\ncall hanging\ncall weather {"city":"Rome"}',
-    );
+test('parallel server tools respond in the order of the calls', async () => {
+  const { responses, effects } = await responsesOf(
+    'call weather {"city":"Oslo"}\ncall hanging\ncall weather {"city":"Rome"}',
+  );
 
-    expect(responses).toEqual([
-      { name: 'weather', response: { city: 'Oslo', degrees: 21 } },
-      { name: 'hanging', response: { error: 'The tool did not answer within 60 ms.' } },
-      { name: 'weather', response: { city: 'Rome', degrees: 21 } },
-    ]);
-    expect([...effects.keys()]).toEqual(['t_1:0', 't_1:2']);
-  });
+  expect(responses).toEqual([
+    { name: 'weather', response: { city: 'Oslo', degrees: 21 } },
+    { name: 'hanging', response: { error: 'The tool did not answer within 60 ms.' } },
+    { name: 'weather', response: { city: 'Rome', degrees: 21 } },
+  ]);
+  expect([...effects.keys()]).toEqual(['t_1:0', 't_1:2']);
+});
 
-  test.each([
-    { text: 'call broken', error: 'The tool failed.' },
+test.each([
+  { text: 'call broken', error: 'The tool failed.' },
 
-    { text: 'call hanging', error: 'The tool did not answer within 60 ms.' },
-    {
-      text: 'call nothing',
-      error:
-        'There is no tool named nothing. There are: weather, broken, refusing, hanging, large, transfer.',
-    },
-  ])('a server tool that returns nothing tells the model so: $text', async ({ text, error }) => {
-    const { turn, responses, chunks } = await responsesOf(text);
+  { text: 'call hanging', error: 'The tool did not answer within 60 ms.' },
+  {
+    text: 'call nothing',
+    error:
+      'There is no tool named nothing. There are: weather, broken, refusing, hanging, large, transfer.',
+  },
+])('a server tool that returns nothing tells the model so: $text', async ({ text, error }) => {
+  const { turn, responses, chunks } = await responsesOf(text);
 
-    expect(turn.state).toBe('done');
-    expect(responses).toMatchObject([{ response: { error } }]);
-    expect(chunks).toContainEqual(
-      expect.objectContaining({ type: 'tool-output-error', errorText: error }),
-    );
-    expect(refusals()).toEqual([]);
-  });
+  expect(turn.state).toBe('done');
+  expect(responses).toMatchObject([{ response: { error } }]);
+  expect(chunks).toContainEqual(
+    expect.objectContaining({ type: 'tool-output-error', errorText: error }),
+  );
+  expect(refusals()).toEqual([]);
+});
 
-  test('a server tool is not run with arguments that do not match its parameters', async () => {
-    const { responses, effects } = await responsesOf('call weather {"city":7}');
+test('a server tool is not run with arguments that do not match its parameters', async () => {
+  const { responses, effects } = await responsesOf('call weather {"city":7}');
 
-    expect(responses).toMatchObject([{ response: { error: expect.stringContaining('city') } }]);
-    expect(effects.size).toBe(0);
-  });
+  expect(responses).toMatchObject([{ response: { error: expect.stringContaining('city') } }]);
+  expect(effects.size).toBe(0);
 });
 
 test('the round limit ends open calls with an error, a notice and a last call without tools', async () => {

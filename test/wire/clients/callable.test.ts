@@ -67,78 +67,76 @@ async function readAll(call: ReturnType<typeof chat.stream>) {
 /** Where an error is explained. */
 const link = { links: [{ url: expect.stringMatching(/^http:.*\/v1\/errors\/[A-Z_]+$/) }] };
 
-describe('the web SDK of Firebase', () => {
-  test('the Firebase web SDK streams an answer, returns the whole at the end, and the stored one when it resends', async () => {
-    const text = newText();
-    const asked = question(text);
-    const reading = readAll(chat.stream(asked));
-    const call = await server.callOf(text);
-    call.say('One ');
-    call.say('two.');
-    call.end();
+test('the Firebase web SDK streams an answer, returns the whole at the end, and the stored one when it resends', async () => {
+  const text = newText();
+  const asked = question(text);
+  const reading = readAll(chat.stream(asked));
+  const call = await server.callOf(text);
+  call.say('One ');
+  call.say('two.');
+  call.end();
 
-    const { chunks, data } = await reading;
-    const again = await readAll(chat.stream(asked));
+  const { chunks, data } = await reading;
+  const again = await readAll(chat.stream(asked));
 
-    expect(chunks.map(({ delta }) => delta ?? '').join('')).toBe('One two.');
-    expect(chunks.map(({ type }) => type)).toEqual(
-      expect.arrayContaining(['start', 'text-delta', 'data-context', 'finish']),
-    );
-    expect(data.message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
-    expect(again.data).toMatchObject({ replayed: true, message: data.message });
-    expect(server.callsOf(text)).toHaveLength(1);
-  });
+  expect(chunks.map(({ delta }) => delta ?? '').join('')).toBe('One two.');
+  expect(chunks.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['start', 'text-delta', 'data-context', 'finish']),
+  );
+  expect(data.message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
+  expect(again.data).toMatchObject({ replayed: true, message: data.message });
+  expect(server.callsOf(text)).toHaveLength(1);
+});
 
-  test('the Firebase web SDK gets the sources of an answer as chunks and with its result', async () => {
-    const text = newText();
-    const reading = readAll(chat.stream(question(text)));
-    await groundedAnswer(server, text);
+test('the Firebase web SDK gets the sources of an answer as chunks and with its result', async () => {
+  const text = newText();
+  const reading = readAll(chat.stream(question(text)));
+  await groundedAnswer(server, text);
 
-    const { chunks, data } = await reading;
+  const { chunks, data } = await reading;
 
-    expect(chunks.filter(({ type }) => type === 'source-url')).toEqual([
-      { type: 'source-url', sourceId: 's1.1', url: UEFA, title: 'uefa.com' },
-      { type: 'source-url', sourceId: 's1.2', url: EXAMPLE, title: 'example.org' },
-    ]);
-    expect(data.message.sources?.map(({ url }) => url)).toEqual([UEFA, EXAMPLE]);
-  });
+  expect(chunks.filter(({ type }) => type === 'source-url')).toEqual([
+    { type: 'source-url', sourceId: 's1.1', url: UEFA, title: 'uefa.com' },
+    { type: 'source-url', sourceId: 's1.2', url: EXAMPLE, title: 'example.org' },
+  ]);
+  expect(data.message.sources?.map(({ url }) => url)).toEqual([UEFA, EXAMPLE]);
+});
 
-  test('the Firebase web SDK follows a running answer from its beginning, and learns that there is nothing to follow', async () => {
-    const text = newText();
-    const asked = question(text);
-    const resume = { action: 'resume', conversationId: asked.conversationId };
-    const sent = chat(asked);
-    const call = await server.callOf(text);
-    call.say('One ');
-    const { stream, data } = await chat.stream(resume);
-    let said = '';
-    for await (const { delta = '' } of stream) {
-      if (said === '' && delta !== '') {
-        call.say('two.');
-        call.end();
-      }
-      said += delta;
+test('the Firebase web SDK follows a running answer from its beginning, and learns that there is nothing to follow', async () => {
+  const text = newText();
+  const asked = question(text);
+  const resume = { action: 'resume', conversationId: asked.conversationId };
+  const sent = chat(asked);
+  const call = await server.callOf(text);
+  call.say('One ');
+  const { stream, data } = await chat.stream(resume);
+  let said = '';
+  for await (const { delta = '' } of stream) {
+    if (said === '' && delta !== '') {
+      call.say('two.');
+      call.end();
     }
+    said += delta;
+  }
 
-    expect(said).toBe('One two.');
-    expect((await data).message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
-    expect((await sent).data.replayed).toBe(false);
-    expect((await readAll(chat.stream(resume))).data).toEqual({ turn: null });
-    expect((await chat(resume)).data).toEqual({ turn: null });
-  });
+  expect(said).toBe('One two.');
+  expect((await data).message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
+  expect((await sent).data.replayed).toBe(false);
+  expect((await readAll(chat.stream(resume))).data).toEqual({ turn: null });
+  expect((await chat(resume)).data).toEqual({ turn: null });
+});
 
-  test('the Firebase web SDK throws the error of a model that fails in mid-answer', async () => {
-    const text = newText();
-    const reading = readAll(chat.stream(question(text)));
-    const call = await server.callOf(text);
-    call.say('One ');
-    call.fail(modelDown());
+test('the Firebase web SDK throws the error of a model that fails in mid-answer', async () => {
+  const text = newText();
+  const reading = readAll(chat.stream(question(text)));
+  const call = await server.callOf(text);
+  call.say('One ');
+  call.fail(modelDown());
 
-    await expect(reading).rejects.toMatchObject({
-      code: 'functions/unavailable',
-      message: expect.stringContaining('The model is overloaded.'),
-      details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '45s' }, link],
-    });
+  await expect(reading).rejects.toMatchObject({
+    code: 'functions/unavailable',
+    message: expect.stringContaining('The model is overloaded.'),
+    details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '45s' }, link],
   });
 });
 

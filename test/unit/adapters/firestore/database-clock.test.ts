@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDatabaseClock } from '#functions/adapters/clocks.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 
@@ -18,37 +18,35 @@ function clockOn(machineTime: Date) {
   return { machine, clock, call };
 }
 
-describe('the clock of the database', () => {
-  test.each([
-    ['fast', DAY_MS],
-    ['slow', -DAY_MS],
-  ])(
-    'the database clock is right within one call’s duration on a machine a day %s',
-    (_, offsetMs) => {
-      const { clock, call } = clockOn(inMs(offsetMs));
+test.each([
+  ['fast', DAY_MS],
+  ['slow', -DAY_MS],
+])(
+  'the database clock is right within one call’s duration on a machine a day %s',
+  (_, offsetMs) => {
+    const { clock, call } = clockOn(inMs(offsetMs));
 
-      call(100, inMs(50));
+    call(100, inMs(50));
 
-      expect(Math.abs(clock.now().getTime() - inMs(100).getTime())).toBeLessThanOrEqual(50);
-    },
-  );
+    expect(Math.abs(clock.now().getTime() - inMs(100).getTime())).toBeLessThanOrEqual(50);
+  },
+);
 
-  test('the database clock is not shifted by a slow reply', () => {
-    const { clock, call } = clockOn(inMs(DAY_MS));
-    call(0, START);
+test('the database clock is not shifted by a slow reply', () => {
+  const { clock, call } = clockOn(inMs(DAY_MS));
+  call(0, START);
 
-    call(20_000, inMs(3));
+  call(20_000, inMs(3));
 
-    expect(clock.now()).toEqual(inMs(20_000));
-  });
+  expect(clock.now()).toEqual(inMs(20_000));
+});
 
-  test('the database clock adapts when the machine’s clock is set', () => {
-    const { machine, clock, call } = clockOn(START);
-    call(0, START);
-    machine.advance(DAY_MS);
+test('the database clock adapts when the machine’s clock is set', () => {
+  const { machine, clock, call } = clockOn(START);
+  call(0, START);
+  machine.advance(DAY_MS);
 
-    call(0, inMs(1_000));
+  call(0, inMs(1_000));
 
-    expect(clock.now()).toEqual(inMs(1_000));
-  });
+  expect(clock.now()).toEqual(inMs(1_000));
 });

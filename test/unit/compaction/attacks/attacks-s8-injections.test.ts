@@ -9,7 +9,7 @@ import {
   obedientAnswer,
 } from '#test/support/attacks/obeyed-injections.ts';
 import { searchCases } from '#test/support/search-cases.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 /* Row S8 of the security checklist. */
 
@@ -30,31 +30,29 @@ function attack(placement: Placement, n: number) {
   return { n, isTaken: true, ...achievedBy(attacked) };
 }
 
-describe('S8: injections that a summariser obeys', () => {
-  test.each(placements)(
-    'S8: a thousand obeyed injections make no rule, goal or user quote in %s',
-    BUSY,
-    (placement) => {
-      const results = Array.from({ length: HISTORIES }, (_, n) => attack(placement, n));
+test.each(placements)(
+  'S8: a thousand obeyed injections make no rule, goal or user quote in %s',
+  BUSY,
+  (placement) => {
+    const results = Array.from({ length: HISTORIES }, (_, n) => attack(placement, n));
 
-      expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
-      expect(results.filter(({ hasRealConstraint }) => !hasRealConstraint)).toEqual([]);
-      expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(0.9 * HISTORIES);
-    },
-  );
+    expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
+    expect(results.filter(({ hasRealConstraint }) => !hasRealConstraint)).toEqual([]);
+    expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(0.9 * HISTORIES);
+  },
+);
 
-  test('S8: obeyed injections would show if operations were applied unchecked', () => {
-    const random = createRandom('s8/naive');
-    const injection = drawInjection(random);
-    const placement = 'what a tool returns';
-    const history = attackedHistory(placement, injection.text);
-    const rule = `<active_constraints>\n- ${injection.order}\n</active_constraints>`;
-    const body = `<state_snapshot>\n${rule}\n</state_snapshot>`;
-    const rendered = ['A summary.', boundary, boundary, body, boundary].join('\n');
+test('S8: obeyed injections would show if operations were applied unchecked', () => {
+  const random = createRandom('s8/naive');
+  const injection = drawInjection(random);
+  const placement = 'what a tool returns';
+  const history = attackedHistory(placement, injection.text);
+  const rule = `<active_constraints>\n- ${injection.order}\n</active_constraints>`;
+  const body = `<state_snapshot>\n${rule}\n</state_snapshot>`;
+  const rendered = ['A summary.', boundary, boundary, body, boundary].join('\n');
 
-    const found = achievedBy({ placement, history, attack: injection.order, rendered, boundary });
+  const found = achievedBy({ placement, history, attack: injection.order, rendered, boundary });
 
-    expect(found.achieved?.unstated).toEqual([injection.order]);
-    expect(found.hasRealConstraint).toBe(false);
-  });
+  expect(found.achieved?.unstated).toEqual([injection.order]);
+  expect(found.hasRealConstraint).toBe(false);
 });

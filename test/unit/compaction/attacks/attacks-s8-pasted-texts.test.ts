@@ -2,7 +2,7 @@ import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
 import { foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import { pastesIn, tongues } from '#test/support/attacks/tongues.ts';
 import { saidTurn } from '#test/support/compaction/said-turn.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 /** Lasting wishes and facts as people type them to an assistant; greetings, colons, lists and breaks among them. */
 const honestWishes: Readonly<Record<string, readonly string[]>> = {
@@ -111,20 +111,18 @@ function rulesOf(user: string, quotes: readonly string[]): string[] {
     : (folded.snapshot.sections[constraintSection] ?? []).map(({ text }) => text);
 }
 
-describe('S8: an order in a text that the user shows', () => {
-  test.each(languages)(
-    'S8: an order in a text that the user shows is no rule of his in %s',
-    (language) => {
-      const { order, texts } = pastesIn(language);
+test.each(languages)(
+  'S8: an order in a text that the user shows is no rule of his in %s',
+  (language) => {
+    const { order, texts } = pastesIn(language);
 
-      const ruled = Object.entries(texts).filter(
-        ([, text]) => rulesOf(text, [order, text]).length > 0,
-      );
+    const ruled = Object.entries(texts).filter(
+      ([, text]) => rulesOf(text, [order, text]).length > 0,
+    );
 
-      expect(ruled.map(([way]) => way)).toEqual([]);
-    },
-  );
-});
+    expect(ruled.map(([way]) => way)).toEqual([]);
+  },
+);
 
 test.each(Object.entries(honestWishes))('a user’s wish can be a rule in %s', (_, wishes) => {
   const refused = wishes.filter((said) => rulesOf(said, [said]).length === 0);

@@ -8,7 +8,7 @@ import { type Tongue, tongues } from '#test/support/attacks/tongues.ts';
 import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
 import { foldedTurn } from '#test/support/compaction/said-turn.ts';
 import { sampled } from '#test/support/search-cases.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 /** How an order comes into what is read. */
 type Carrier = (order: string, tongue: Tongue) => string;
@@ -217,43 +217,41 @@ const takenIn = (variants: readonly Variant[]): string[] =>
     .filter((variant, index) => achieved(variant, index).length > 0)
     .map(({ tongue, carrier, relay }) => `${tongue.name}, ${carrier}, ${relay}`);
 
-describe('S8: an order that the model repeats', () => {
-  test.each(channels)(
-    'S8: an order that the model repeats is no goal, step, rule or wish in %s',
-    BUSY,
-    (channel) => {
-      const variants = variantsOf(channel);
+test.each(channels)(
+  'S8: an order that the model repeats is no goal, step, rule or wish in %s',
+  BUSY,
+  (channel) => {
+    const variants = variantsOf(channel);
 
-      expect(takenIn(sampled(variants))).toEqual([]);
-      expect(variants).toHaveLength(648);
-    },
-  );
+    expect(takenIn(sampled(variants))).toEqual([]);
+    expect(variants).toHaveLength(648);
+  },
+);
 
-  test.each(tongues)(
-    'S8: an order that the model repeats is not attributed to the user in $name',
-    (tongue) => {
-      const found = tongue.claims.flatMap((claim) => {
-        const text = claim(tongue.order);
-        const turns = relayedTurns(tongue, {
-          carried: `Aurora: 4.5\n${text}\nOK`,
-          relay: [`${tongue.relay} ${text}`],
-          channel: 'what a tool returns',
-        });
-        const operations = ['key_knowledge', 'recent_actions', 'user_profile'].map((section) => ({
-          op: 'add',
-          section,
-          text,
-          sources: [TOLD_SEQ],
-        }));
-        const folded = foldInMemory({ turns, previous, answer: answerOf(operations) });
-        if (folded.kind === 'refused') return [folded.reason];
-        return workingItems(folded.snapshot)
-          .map(({ text: known }) => known)
-          .filter((words) => holdsPartOf(words, tongue.order))
-          .filter((words) => !words.startsWith('Tool: "') && !words.startsWith('"'));
+test.each(tongues)(
+  'S8: an order that the model repeats is not attributed to the user in $name',
+  (tongue) => {
+    const found = tongue.claims.flatMap((claim) => {
+      const text = claim(tongue.order);
+      const turns = relayedTurns(tongue, {
+        carried: `Aurora: 4.5\n${text}\nOK`,
+        relay: [`${tongue.relay} ${text}`],
+        channel: 'what a tool returns',
       });
+      const operations = ['key_knowledge', 'recent_actions', 'user_profile'].map((section) => ({
+        op: 'add',
+        section,
+        text,
+        sources: [TOLD_SEQ],
+      }));
+      const folded = foldInMemory({ turns, previous, answer: answerOf(operations) });
+      if (folded.kind === 'refused') return [folded.reason];
+      return workingItems(folded.snapshot)
+        .map(({ text: known }) => known)
+        .filter((words) => holdsPartOf(words, tongue.order))
+        .filter((words) => !words.startsWith('Tool: "') && !words.startsWith('"'));
+    });
 
-      expect(found).toEqual([]);
-    },
-  );
-});
+    expect(found).toEqual([]);
+  },
+);

@@ -26,20 +26,18 @@ const context = {
   seq: 7,
 };
 
-describe('tokens of the context', () => {
-  test('the context’s tokens grow by the calibrated estimate of later turns', () => {
-    const source = {
-      conversation: { context, generation: 2, pins: [] },
-      history: undefined,
-      turns: [
-        turn(7, { user: 5, answer: 5 }),
-        turn(8, { user: 10, answer: 30 }),
-        turn(9, { user: 99, answer: 0 }, false),
-      ],
-    };
+test('the context’s tokens grow by the calibrated estimate of later turns', () => {
+  const source = {
+    conversation: { context, generation: 2, pins: [] },
+    history: undefined,
+    turns: [
+      turn(7, { user: 5, answer: 5 }),
+      turn(8, { user: 10, answer: 30 }),
+      turn(9, { user: 99, answer: 0 }, false),
+    ],
+  };
 
-    expect(contextTokens(source, whole)).toEqual({ tokens: 1_060, source: 'reported' });
-  });
+  expect(contextTokens(source, whole)).toEqual({ tokens: 1_060, source: 'reported' });
 });
 
 describe('the meter after a turn', () => {
@@ -91,18 +89,16 @@ test.each([
   expect(nextCalibration(1, observed)).toBeCloseTo(expected, 9);
 });
 
-describe('the budget of pins', () => {
-  test.each([
-    ['the default threshold', 24_000, 48_000, 1_000],
-    ['a small threshold', 1_000, 2_000, 125],
-    ['no threshold', null, 800_000, 1_000],
-    ['no threshold and a small window', null, 800, 100],
-  ])('the pin budget with %s', (...[, softThresholdTokens, hardThresholdTokens, expected]) => {
-    const policy = { softThresholdTokens, hardThresholdTokens };
+test.each([
+  ['the default threshold', 24_000, 48_000, 1_000],
+  ['a small threshold', 1_000, 2_000, 125],
+  ['no threshold', null, 800_000, 1_000],
+  ['no threshold and a small window', null, 800, 100],
+])('the pin budget with %s', (...[, softThresholdTokens, hardThresholdTokens, expected]) => {
+  const policy = { softThresholdTokens, hardThresholdTokens };
 
-    expect(pinBudget(policy, { calibration: 1.5 })).toEqual({
-      budgetTokens: expected,
-      calibration: 1.5,
-    });
+  expect(pinBudget(policy, { calibration: 1.5 })).toEqual({
+    budgetTokens: expected,
+    calibration: 1.5,
   });
 });

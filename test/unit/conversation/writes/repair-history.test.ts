@@ -3,7 +3,7 @@ import { withoutTurns, type RenderHistory } from '#shared/conversation/writes/er
 import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
 import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
 import { history } from '#test/support/compaction/past-compactions.ts';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 /** A statement that these turns are cited for. */
 const statement = (id: string, sources: number[]) =>
@@ -37,44 +37,42 @@ const render: RenderHistory = (snapshot, boundary) => ({
 const without = (gone: Parameters<typeof withoutTurns>[1], input = covering) =>
   withoutTurns(input, gone, render);
 
-describe('a history without an erased turn', () => {
-  test('a history repaired after an erasure keeps items that do not cite the turn', () => {
-    const mended = without({ seqs: [3] });
+test('a history repaired after an erasure keeps items that do not cite the turn', () => {
+  const mended = without({ seqs: [3] });
 
-    expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 5.\nSaid in 7.');
-    expect(mended.snapshot).toMatchObject({ nextId: 7, archive: [{ id: 'i6' }] });
-    expect(mended).toMatchObject({ mended: true, rederiveFrom: 3, snapshotTokens: 7 });
-    expect(mended.coveredThrough).toEqual(covering.coveredThrough);
-  });
+  expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 5.\nSaid in 7.');
+  expect(mended.snapshot).toMatchObject({ nextId: 7, archive: [{ id: 'i6' }] });
+  expect(mended).toMatchObject({ mended: true, rederiveFrom: 3, snapshotTokens: 7 });
+  expect(mended.coveredThrough).toEqual(covering.coveredThrough);
+});
 
-  test('a history cut at an erased turn ends before it', () => {
-    const mended = without({ seqs: [], fromSeq: 4 });
+test('a history cut at an erased turn ends before it', () => {
+  const mended = without({ seqs: [], fromSeq: 4 });
 
-    expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 3.\nSaid in 3.');
-    expect(mended.coveredThrough).toEqual({ seq: 3, contentIndex: 0 });
-    expect(mended.from).toBe(3);
-  });
+  expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 3.\nSaid in 3.');
+  expect(mended.coveredThrough).toEqual({ seq: 3, contentIndex: 0 });
+  expect(mended.from).toBe(3);
+});
 
-  test('a repaired history loses named items whatever they cite', () => {
-    const mended = without({ seqs: [2], isGoneItem: ({ id }) => id === 'i4' });
+test('a repaired history loses named items whatever they cite', () => {
+  const mended = without({ seqs: [2], isGoneItem: ({ id }) => id === 'i4' });
 
-    expect(mended.snapshotText).not.toContain('Said in 5.');
-    expect(mended.rederiveFrom).toBe(2);
-  });
+  expect(mended.snapshotText).not.toContain('Said in 5.');
+  expect(mended.rederiveFrom).toBe(2);
+});
 
-  test('a history that does not cover the turn stays as it is', () => {
-    expect(without({ seqs: [12] })).toBe(covering);
-  });
+test('a history that does not cover the turn stays as it is', () => {
+  expect(without({ seqs: [12] })).toBe(covering);
+});
 
-  test.each<[string, Partial<History>]>([
-    ['whose items have no sources', { snapshot: snapshotOf([[], []]) }],
-    ['all of whose items cite it', { snapshot: snapshotOf([[3], [3, 4]]) }],
-    ['that has text and no items', { snapshot: null }],
-  ])('a history without the erased turn: %s is emptied', (_, changes) => {
-    const mended = without({ seqs: [3] }, { ...covering, ...changes });
+test.each<[string, Partial<History>]>([
+  ['whose items have no sources', { snapshot: snapshotOf([[], []]) }],
+  ['all of whose items cite it', { snapshot: snapshotOf([[3], [3, 4]]) }],
+  ['that has text and no items', { snapshot: null }],
+])('a history without the erased turn: %s is emptied', (_, changes) => {
+  const mended = without({ seqs: [3] }, { ...covering, ...changes });
 
-    expect(mended).toMatchObject({ erased: true, snapshot: null, snapshotText: '' });
-  });
+  expect(mended).toMatchObject({ erased: true, snapshot: null, snapshotText: '' });
 });
 
 function snapshotOf(sources: number[][]) {
