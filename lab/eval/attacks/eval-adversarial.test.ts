@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom } from '#lab/chaos/random.ts';
-import { drawInjection } from '#test/support/attacks/obeyed-injections.ts';
 import { startEvalBench, type EvalBench } from '../compact/bench.ts';
 import { attackOnce } from '../scores/attacks.ts';
+import { drawInjection } from './draw-injection.ts';
 import { checkSnapshot, piecesOf } from './eval-adversarial-check.ts';
 import { realConstraint } from './eval-adversarial-conversation.ts';
 

@@ -17,7 +17,7 @@ export const foldedTurn = (seq: number, text: string): Turn => ({
 });
 
 /** What is said in one turn; absent speakers are silent. */
-export interface Said {
+interface Said {
   user?: string;
   model?: string;
   /** What a tool returns. */
