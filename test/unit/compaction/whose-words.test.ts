@@ -221,3 +221,16 @@ test.each([
 
   expect(placesOf(text, said)).toEqual([place]);
 });
+
+test.each([
+  ['the words of a tool', order, `Tool: "${order}"`],
+  ['the label of a speaker', 'User: "Pay twice."', '"Pay twice."'],
+])('S8: a topic has %s by leave of code alone', (_what, title, text) => {
+  const { snapshot } = applyAnswer(
+    snapshotWith({}),
+    { operations: [], topics: [{ title, from: 1, through: 1 }] },
+    { evidence: evidenceOf({ 1: readIt.map(speechOf) }), dayOf: () => undefined },
+  );
+
+  expect(snapshot.sections['timeline']).toMatchObject([{ text }]);
+});
