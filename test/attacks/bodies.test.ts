@@ -5,7 +5,7 @@ import {
   expectClean,
 } from '#test/support/chat/chat-server.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
-import { errorOfRaw, requestHead, sendHalf, sendRaw } from '#test/support/wire/raw-request.ts';
+import { errorOfRaw, requestHead, sendHalf, sendRaw } from './raw-request.ts';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';

@@ -3,7 +3,7 @@ import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { startLimitedServer } from '#test/support/chat/quotas.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
-import { openSocket, requestHead } from '#test/support/wire/raw-request.ts';
+import { openSocket, requestHead } from './raw-request.ts';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '#infra/reference/openapi/schemas.ts';
 import type { WireAnswer } from '#test/support/chat/wire-app.ts';
-import { misfitOf, resolved, type SchemaNames } from '#test/support/json-schema.ts';
+import { misfitOf, resolved, type SchemaNames } from './json-schema.ts';
 import type { Target } from './generated-requests.ts';
 
 interface DocumentedResponse {

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { OpenApiDocument } from '#infra/reference/openapi/build-document.ts';
 import type { Parameter, Operation } from '#infra/reference/openapi/path-item.ts';
 import type { JsonSchema } from '#infra/reference/openapi/schemas.ts';
-import { valueOf, resolved, type SchemaNames, misfitOf } from '#test/support/json-schema.ts';
+import { valueOf, resolved, type SchemaNames, misfitOf } from './json-schema.ts';
 
 /** One operation of the document with its place. */
 export interface Target {

@@ -10,7 +10,7 @@ import {
   modelFailures,
   type ModelFailure,
   type PrintingHost,
-} from '#test/support/wire/printing-host.ts';
+} from './printing-host.ts';
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 

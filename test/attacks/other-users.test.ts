@@ -9,7 +9,7 @@ import {
   type WireAnswer,
   type WireApp,
 } from '#test/support/chat/wire-app.ts';
-import { valueOf } from '#test/support/json-schema.ts';
+import { valueOf } from './json-schema.ts';
 import { targetsOf, type Target } from './generated-requests.ts';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';

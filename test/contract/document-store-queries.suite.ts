@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DocumentFields, DocumentStore, Query } from '#shared/ports/ports.ts';
-import { newCollection, put, queriesOf } from '#test/support/stores/document-store-cases.ts';
+import { newCollection, put, queriesOf } from './document-store-cases.ts';
 
 /** Documents with a tie, another state and a missing field. */
 const numbered: [string, DocumentFields][] = [

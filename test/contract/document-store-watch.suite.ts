@@ -1,13 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { compareUpdateTimes } from '#shared/store/update-time.ts';
-import {
-  EXISTS,
-  newCollection,
-  put,
-  queriesOf,
-} from '#test/support/stores/document-store-cases.ts';
-import { watched } from '#test/support/stores/watched-collection.ts';
+import { EXISTS, newCollection, put, queriesOf } from './document-store-cases.ts';
+import { watched } from './watched-collection.ts';
 
 type Watch = (
   collection: string,

@@ -2,15 +2,8 @@ import { expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { InvalidWriteError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Query, Value, Write } from '#shared/ports/ports.ts';
-import {
-  EXISTS,
-  fieldsAt,
-  newCollection,
-  newPath,
-  put,
-  text,
-} from '#test/support/stores/document-store-cases.ts';
-import { watched } from '#test/support/stores/watched-collection.ts';
+import { EXISTS, fieldsAt, newCollection, newPath, put, text } from './document-store-cases.ts';
+import { watched } from './watched-collection.ts';
 import { describeDocumentStore } from './document-store.suite.ts';
 
 describeDocumentStore('in memory', () => createMemoryDocumentStore());

@@ -9,7 +9,7 @@ import {
   put,
   text,
   timeAt,
-} from '#test/support/stores/document-store-cases.ts';
+} from './document-store-cases.ts';
 import { describeQueries } from './document-store-queries.suite.ts';
 import { describeWatch } from './document-store-watch.suite.ts';
 

@@ -8,8 +8,25 @@ import { assembleContext } from '#shared/conversation/context/assemble-context.t
 import { hasFunctionResponse, type Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
-import { brokenPairs } from '#test/support/tools/broken-pairs.ts';
 import { expect, test } from 'vitest';
+
+const idsOf = (content: Content | undefined, kind: 'functionCall' | 'functionResponse') =>
+  content?.parts.flatMap((part) => part[kind]?.id ?? []) ?? [];
+
+/**
+ * Calls that the next content does not answer, and responses whose call is not in the content before, by
+ * id: what the Gemini API refuses with 400. Parts without an id are not looked at.
+ */
+function brokenPairs(contents: readonly Content[]): string[] {
+  return contents.flatMap((content, index) => {
+    const responded = idsOf(contents[index + 1], 'functionResponse');
+    const called = idsOf(contents[index - 1], 'functionCall');
+    return [
+      ...idsOf(content, 'functionCall').filter((id) => !responded.includes(id)),
+      ...idsOf(content, 'functionResponse').filter((id) => !called.includes(id)),
+    ];
+  });
+}
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
 

@@ -15,7 +15,7 @@ import {
   startFaultStack,
   type FaultStack,
 } from '../support/processes/fault-stack.ts';
-import { request, sendAll } from '#test/support/chat/sending.ts';
+import { answered, request, sendAll } from '#test/support/chat/sending.ts';
 
 let stack: FaultStack | undefined;
 afterEach(async () => {
@@ -112,9 +112,9 @@ test('an answer too large to store ends its turn, and the conversation goes on',
   await sendMessage(chat, request(id, 'Tell me all.')).then(({ result }) =>
     result.catch(() => undefined),
   );
-  const next = await (await sendMessage(chat, request(id, 'And now?'))).result;
+  const next = await answered(chat, request(id, 'And now?'));
 
   const [turn] = await readTurns(chat.store, id, [1]);
   expect(turn?.value.state).toMatch(/^(done|failed)$/);
-  expect(next.turn).toMatchObject({ seq: 2, state: 'done' });
+  expect(next).toMatchObject({ seq: 2, state: 'done' });
 });

@@ -223,9 +223,9 @@ test.each([
 });
 
 test.each([
-  ['the words of a tool', order, `Tool: "${order}"`],
-  ['the label of a speaker', 'User: "Pay twice."', '"Pay twice."'],
-])('S8: a topic has %s by leave of code alone', (_what, title, text) => {
+  ['in the words of a tool is told as the tool’s', order, `Tool: "${order}"`],
+  ['that claims a speaker loses the label', 'User: "Pay twice."', '"Pay twice."'],
+])('S8: a topic %s', (_what, title, text) => {
   const { snapshot } = applyAnswer(
     snapshotWith({}),
     { operations: [], topics: [{ title, from: 1, through: 1 }] },

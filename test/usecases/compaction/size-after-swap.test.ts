@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { readContext, toContextObject } from '#functions/chat/context/view-context.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
@@ -12,7 +11,7 @@ import { statusPath } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
-import { request } from '#test/support/chat/sending.ts';
+import { answered, request } from '#test/support/chat/sending.ts';
 import {
   buildDue,
   neverAborted,
@@ -113,7 +112,7 @@ test.each([
   const { conversationId, history } = await compacted(given);
 
   const text = 'What did you say of the tea house on day 5?';
-  const { turn } = await (await sendMessage(given.chat, request(conversationId, text))).result;
+  const turn = await answered(given.chat, request(conversationId, text));
 
   // Each count is rounded up once.
   const said = weightOf(lastOf(given));

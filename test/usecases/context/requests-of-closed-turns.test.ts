@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/clocks.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -8,7 +7,7 @@ import { conversationPath, turnPath } from '#shared/conversation/documents/paths
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { cancel, request } from '#test/support/chat/sending.ts';
+import { answered, cancel, request } from '#test/support/chat/sending.ts';
 import { neverAborted, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
@@ -51,9 +50,7 @@ async function waiting({ thresholdTokens = THRESHOLD_TOKENS } = {}) {
     },
   });
   const sent = request(conversationId, ASKING);
-  await (
-    await sendMessage(chat, sent)
-  ).result;
+  await answered(chat, sent);
   const worker = () => compactionBench({ store, clock: createManualClock(clock.now()) });
   await runCompaction(worker(), { conversationId, signal: neverAborted() });
   return {
@@ -100,9 +97,7 @@ test.each<{ ending: string; end: (stage: Stage) => Promise<unknown> }>([
     ending: 'has expired when its message is sent again',
     end: async ({ chat, sent, expire }) => {
       expire();
-      await (
-        await sendMessage(chat, sent)
-      ).result;
+      await answered(chat, sent);
     },
   },
   {

@@ -110,9 +110,7 @@ test('a stored turn that no model accepts is repaired in the prompt, shown and l
   const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
   const shown = await showContext(chat, { caller, conversationId });
-  await (
-    await sendMessage(chat, request(conversationId, 'And now?'))
-  ).result;
+  await answered(chat, request(conversationId, 'And now?'));
 
   const sent = JSON.stringify(streamer.requests.at(-1)?.contents);
   expect(sent).not.toContain('functionCall');

@@ -155,9 +155,7 @@ test('a fork knows the ids of its messages', async () => {
   const world = lifecycle({ clock: systemClock });
   const conversationId = randomUUID();
   const first = request(conversationId, 'Hello.');
-  await (
-    await sendMessage(world.chat, first)
-  ).result;
+  await answered(world.chat, first);
   const forked = await fork(world, conversationId, first.message.id);
 
   const again = await sendMessage(world.chat, {

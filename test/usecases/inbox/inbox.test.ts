@@ -8,7 +8,7 @@ import {
   type ChatServer,
 } from '#test/support/chat/chat-server.ts';
 import { startAttaching, textFile } from '#test/support/chat/attaching.ts';
-import { phoneOf } from '#test/support/chat/inbox.ts';
+import { phoneOf } from './phone.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

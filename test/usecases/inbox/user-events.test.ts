@@ -3,7 +3,7 @@ import { EVENTS_LIFE_MS } from '#functions/chat/inbox/user-events.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { UserEvent } from '#shared/wire/resources/user-events.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { listen, phoneOf, type ReceivedEvent } from '#test/support/chat/inbox.ts';
+import { listen, phoneOf, type ReceivedEvent } from './phone.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { expect, onTestFinished, test } from 'vitest';

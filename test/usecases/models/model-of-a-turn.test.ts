@@ -16,7 +16,7 @@ import {
   signedCalls,
   switchTo,
 } from '#test/support/chat/routing.ts';
-import { request } from '#test/support/chat/sending.ts';
+import { answered, request } from '#test/support/chat/sending.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
@@ -113,7 +113,7 @@ test.each([
     );
     await switchTo(chat, id, to);
 
-    const { turn } = await (await sendMessage(chat, sent)).result;
+    const turn = await answered(chat, sent);
 
     expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: from });
     expect(new Set(server.journal().map((call) => call.model))).toEqual(new Set([from]));

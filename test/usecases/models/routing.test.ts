@@ -28,7 +28,7 @@ import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/models/content.ts';
-import { collect, request } from '#test/support/chat/sending.ts';
+import { answered, collect, request } from '#test/support/chat/sending.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -220,7 +220,7 @@ test('a routed turn keeps its model when another instance takes it over', async 
   // Would be easy now.
   server.queueFaults({ kind: 'http', code: 400, match: { role: 'utility_router' }, status: 'X' });
 
-  const { turn } = await (await sendMessage(chat(), sent)).result;
+  const turn = await answered(chat(), sent);
 
   expect(turn).toMatchObject({ attempt: 2, state: 'done', routing: byClassifier });
   expect(callsOf(server)).toEqual([

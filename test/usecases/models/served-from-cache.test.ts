@@ -1,9 +1,8 @@
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
-import { request } from '#test/support/chat/sending.ts';
+import { answered, request } from '#test/support/chat/sending.ts';
 import {
   compactOnce,
   manualRequest,
@@ -35,9 +34,7 @@ async function cachingChat() {
   const id = randomUUID();
   /** Which share of its prompt a message was served from the cache. */
   const ask = async (text: string) => {
-    await (
-      await sendMessage(chat, request(id, text))
-    ).result;
+    await answered(chat, request(id, text));
     return shares.at(-1);
   };
   await ask('Hello.');

@@ -4,7 +4,7 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { conversationPath, devicePath, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
-import { NOW, buildAnswered, endOf, notifyingWorker, pauseOf } from '#test/support/notifying.ts';
+import { NOW, buildAnswered, endOf, notifyingWorker, pauseOf } from './notifying.ts';
 
 type Fields = Extract<Write, { op: 'update' }>['fields'];
 

@@ -5,7 +5,7 @@ import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { eventually } from '#test/support/eventually.ts';
-import { buildAnswered, endOf, notifyingWorker } from '#test/support/notifying.ts';
+import { buildAnswered, endOf, notifyingWorker } from './notifying.ts';
 import {
   startWebhook,
   type WebhookCall,

@@ -8,7 +8,14 @@ import { AppError } from '#shared/lib/errors.ts';
 import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
-import { request, instances, queued, turnsOf, interrupting } from '#test/support/chat/sending.ts';
+import {
+  answered,
+  request,
+  instances,
+  queued,
+  turnsOf,
+  interrupting,
+} from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -273,7 +280,7 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     });
     await expect(sendMessage(chat, asked)).rejects.toMatchObject({ reason: 'USER_DAILY_TOKENS' });
     world.clock.advance(3_600_000);
-    const { turn } = await (await sendMessage(chat, asked)).result;
+    const turn = await answered(chat, asked);
 
     expect(turn).toMatchObject({ seq: 2, attempt: 2, state: 'done' });
   });
@@ -313,9 +320,7 @@ test('messages over a reached daily limit are refused before they are stored', a
   const chat = world.limited();
   const [spent, id] = [randomUUID(), randomUUID()];
   world.answerAll();
-  await (
-    await sendMessage(chat, request(spent, 'one'))
-  ).result;
+  await answered(chat, request(spent, 'one'));
   const free = world.instance();
   const running = await sendMessage(free, request(id, 'one'));
 

@@ -18,7 +18,7 @@ import { limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { meteredWorld, type MeteredWorld } from '#test/support/stores/metered-world.ts';
+import { meteredWorld, type MeteredWorld } from './metered-world.ts';
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';

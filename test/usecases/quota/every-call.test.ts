@@ -1,22 +1,17 @@
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { CLASSIFIER, FAST, STRONG } from '#test/support/chat/routing.ts';
-import { request } from '#test/support/chat/sending.ts';
+import { answered, request } from '#test/support/chat/sending.ts';
 import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { GOOD, log } from '#test/support/compaction/condensing.ts';
 import {
   buildConversation,
   type ConversationToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import {
-  meteredWorld,
-  type MeteredOptions,
-  type MeteredWorld,
-} from '#test/support/stores/metered-world.ts';
+import { meteredWorld, type MeteredOptions, type MeteredWorld } from './metered-world.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -55,9 +50,7 @@ async function say(world: MeteredWorld, text = 'Where to go in May?', model?: st
   await store.commit([
     { op: 'create', path: conversationPath(CONVERSATION), fields: { ...conversation } },
   ]);
-  await (
-    await sendMessage(chat, request(CONVERSATION, text))
-  ).result;
+  await answered(chat, request(CONVERSATION, text));
   await Promise.all(chat.afterwork);
 }
 

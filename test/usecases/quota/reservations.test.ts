@@ -6,7 +6,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
-import { request } from '#test/support/chat/sending.ts';
+import { answered, request } from '#test/support/chat/sending.ts';
 import { raceTests } from './race.suite.ts';
 
 const usage = { promptTokens: 300, cachedTokens: 200, outputTokens: 40, thoughtsTokens: 10 };
@@ -62,7 +62,7 @@ test('the reservation of an instance that dies before the turn is stored serves 
   const { store, sent, chat } = await died();
 
   expect(await answerOrReason(chat, randomUUID())).toBe('USER_STREAMS');
-  const { turn } = await (await sendMessage(chat, sent)).result;
+  const turn = await answered(chat, sent);
 
   expect(turn).toMatchObject({ state: 'done', attempt: 1 });
   expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });

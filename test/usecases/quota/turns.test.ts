@@ -8,7 +8,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
-import { request } from '#test/support/chat/sending.ts';
+import { answered, request } from '#test/support/chat/sending.ts';
 import { sendAndDie, settle } from '#test/support/chat/streaming.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
@@ -133,7 +133,7 @@ test('a dead instance’s message is taken over under its reservation', async ()
   const chat = chatWith(limits, { store, clock });
   clock.advance(died.config.TURN_LEASE_MS + 1);
 
-  const { turn } = await (await sendMessage(chat, sent)).result;
+  const turn = await answered(chat, sent);
 
   expect(turn).toMatchObject({ state: 'done', attempt: 2 });
   expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
@@ -183,17 +183,13 @@ test('a guest’s usage continues under user limits after sign-in', async () => 
     ...request(randomUUID(), 'Hi'),
     caller: by,
   });
-  await (
-    await sendMessage(chat, input(guest))
-  ).result;
+  await answered(chat, input(guest));
 
   await expect(sendMessage(chat, input(guest))).rejects.toMatchObject({
     reason: 'ANONYMOUS_LIMIT',
     publicMessage: expect.stringContaining('Sign in'),
   });
-  await (
-    await sendMessage(chat, input(caller))
-  ).result;
+  await answered(chat, input(caller));
   await expect(sendMessage(chat, input(caller))).rejects.toMatchObject({
     reason: 'USER_DAILY_MESSAGES',
   });

@@ -8,7 +8,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { edit, request } from '#test/support/chat/sending.ts';
+import { answered, edit, request } from '#test/support/chat/sending.ts';
 import {
   compactOnce,
   manualRequest,
@@ -43,9 +43,7 @@ function sundayChat() {
     lastPrompt,
     /** The prompt of one message. */
     send: async (asked: SendRequest) => {
-      await (
-        await sendMessage(dependencies, asked)
-      ).result;
+      await answered(dependencies, asked);
       return lastPrompt();
     },
     compact: async (conversationId: string) => {

@@ -64,9 +64,7 @@ test('a message is durable before the model is called', async () => {
     },
   });
 
-  await (
-    await sendMessage(dependencies, request(id, 'Hello'))
-  ).result;
+  await answered(dependencies, request(id, 'Hello'));
 
   expect(seen).toMatchObject([
     { value: { state: 'running', user: { parts: [{ text: 'Hello' }] } } },
@@ -147,9 +145,7 @@ describe('contract 8: the same message id', () => {
     const { model, requests } = scriptedStreamer(textAnswer('Once.'));
     const dependencies = chatDependencies({ model });
     const send = request(randomUUID(), 'Hello');
-    await (
-      await sendMessage(dependencies, send)
-    ).result;
+    await answered(dependencies, send);
 
     const again = await sendMessage(dependencies, send);
 
@@ -161,9 +157,7 @@ describe('contract 8: the same message id', () => {
   test('a message id sent with another body is refused', async () => {
     const dependencies = chatDependencies();
     const [conversationId, messageId] = [randomUUID(), randomUUID()];
-    await (
-      await sendMessage(dependencies, request(conversationId, 'Hello', messageId))
-    ).result;
+    await answered(dependencies, request(conversationId, 'Hello', messageId));
 
     const other = sendMessage(dependencies, request(conversationId, 'Bye', messageId));
 
@@ -193,7 +187,7 @@ describe('contract 8: the same message id', () => {
       clock.advance(599_999);
       await expect(sendMessage(dependencies, send)).rejects.toMatchObject({ retryAfterMs: 1 });
       clock.advance(1);
-      expect((await (await sendMessage(dependencies, send)).result).turn.state).toBe('done');
+      expect((await answered(dependencies, send)).state).toBe('done');
     },
   );
 

@@ -12,7 +12,7 @@ import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { collect, request, textOf } from '#test/support/chat/sending.ts';
+import { answered, collect, request, textOf } from '#test/support/chat/sending.ts';
 import {
   pass,
   sayEach,
@@ -213,7 +213,7 @@ test('an endless answer is ended as too long, and stored', async () => {
   });
   const dependencies = chatDependencies({ model });
 
-  const { turn } = await (await sendMessage(dependencies, request(randomUUID(), 'x'))).result;
+  const turn = await answered(dependencies, request(randomUUID(), 'x'));
 
   expect(turn).toMatchObject({ state: 'done', finishReason: 'MAX_TOKENS' });
   const length = turn.contents.map(contentText).join('').length;

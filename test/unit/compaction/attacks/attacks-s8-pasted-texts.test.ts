@@ -1,5 +1,5 @@
 import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
-import { foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
+import { foldInMemory } from './fold-in-memory.ts';
 import { pastesIn, tongues } from '#test/support/attacks/tongues.ts';
 import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import { expect, test } from 'vitest';

@@ -3,7 +3,7 @@ import { type Snapshot, workingItems } from '#shared/conversation/documents/snap
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { plainText } from '#shared/text/plain-text.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';
-import { foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
+import { foldInMemory } from './fold-in-memory.ts';
 import { type Tongue, tongues } from '#test/support/attacks/tongues.ts';
 import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
 import { foldedTurn } from '#test/support/compaction/said-turn.ts';

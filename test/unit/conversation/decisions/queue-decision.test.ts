@@ -6,7 +6,7 @@ import {
   longAgo,
   now,
   turnDocument,
-} from '#test/support/tools/turn-decisions.ts';
+} from '../turn-decisions.ts';
 import { expect, test } from 'vitest';
 
 const turn = (

@@ -12,7 +12,7 @@ import {
   longAgo,
   now,
   turnDocument as turn,
-} from '#test/support/tools/turn-decisions.ts';
+} from '../turn-decisions.ts';
 import { expect, test } from 'vitest';
 
 const conversation = { ...emptyConversation, lastSeq: 4 };

@@ -1,6 +1,6 @@
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { isInContextThrough } from '#shared/conversation/writes/replacement.ts';
-import { now, turnDocument } from '#test/support/tools/turn-decisions.ts';
+import { now, turnDocument } from '../turn-decisions.ts';
 import { expect, test } from 'vitest';
 
 const turn = (fields: Partial<TurnDocument['value']>) =>

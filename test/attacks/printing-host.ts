@@ -80,7 +80,7 @@ async function startEchoingModel(): Promise<EchoingModel> {
   };
 }
 
-const main = fileURLToPath(new URL('../../../infra/local/embedded/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../infra/local/embedded/main.ts', import.meta.url));
 
 /** Chat and worker over one store in a process of their own, with the real logger and adapter of the model. */
 export interface PrintingHost {

@@ -9,14 +9,17 @@ import {
   type TurnWaiting,
 } from '#shared/notification/published-event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { buildConversation, type ConversationToBuild } from './compaction/conversation-builder.ts';
+import {
+  buildConversation,
+  type ConversationToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
 import {
   compactionBench,
   workerConfig,
   type CompactionBench,
-} from './compaction/compacted-conversation.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { post, pushOf, serve } from './processes/pushing.ts';
+import { post, pushOf, serve } from '#test/support/processes/pushing.ts';
 
 /** The time of the turns that `buildConversation` stores, and a little more. */
 export const NOW = new Date('2026-01-02T03:04:30.000Z');

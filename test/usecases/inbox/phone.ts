@@ -1,4 +1,4 @@
-import { readAs, type ChatServer } from './chat-server.ts';
+import { readAs, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { conversationListResponse, type InboxEntryView } from '#shared/wire/resources/inbox.ts';
 import { type UserEvent, userEventResponse } from '#shared/wire/resources/user-events.ts';
 import { randomUUID } from 'node:crypto';
