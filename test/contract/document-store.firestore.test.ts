@@ -11,7 +11,6 @@ import {
 } from '#test/support/processes/emulator-environment.ts';
 import { createShiftedClock } from '#test/fakes/manual-clock.ts';
 import { eventually } from '../support/eventually.ts';
-import { DAY_MS } from '../support/skewed.ts';
 import { describeDocumentStore } from './document-store.suite.ts';
 import { Firestore } from '@google-cloud/firestore';
 import { randomUUID } from 'node:crypto';
@@ -35,7 +34,7 @@ const uses = {
 test.each(['get', 'query', 'sum', 'commit'] as const)(
   'a reply of %s sets the clock of an instance whose machine is a day fast',
   async (operation) => {
-    const clock = createDatabaseClock(createShiftedClock(DAY_MS));
+    const clock = createDatabaseClock(createShiftedClock(24 * 60 * 60_000));
 
     await uses[operation](open({ clock }));
 

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { systemClock } from '#functions/adapters/clocks.ts';
+import {
+  createDatabaseClock,
+  systemClock,
+  type DatabaseClock,
+} from '#functions/adapters/clocks.ts';
+import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/models/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -18,9 +23,42 @@ import {
   sweep,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { passTime } from '../support/pass-time.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { DAY_MS, offsets, skewed } from '../support/skewed.ts';
+import { answered, request } from '#test/support/chat/sending.ts';
 import { dyingAt } from '../support/stores/dying-at.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A day slow, right, and a day fast. */
+const offsets = [-DAY_MS, 0, DAY_MS];
+
+/** A store whose replies carry the time of `time` and set an instance's clock by it, as Firestore's do. */
+function timedStore(
+  store: DocumentStore,
+  { time, clock }: { time: Pick<Clock, 'now'>; clock: Pick<DatabaseClock, 'asking'> },
+): DocumentStore {
+  async function timed<Reply>(call: () => Promise<Reply>): Promise<Reply> {
+    const heard = clock.asking();
+    const reply = await call();
+    heard(time.now());
+    return reply;
+  }
+  return {
+    ...store,
+    get: (paths) => timed(() => store.get(paths)),
+    query: (query) => timed(() => store.query(query)),
+    commit: (writes) => timed(() => store.commit(writes)),
+  };
+}
+
+/** What an instance sees whose machine is wrong by `offsetMs`, while `time` is right and is the database's. */
+function skewed(store: DocumentStore, time: Clock, offsetMs: number) {
+  const machine: Clock = {
+    now: () => new Date(time.now().getTime() + offsetMs),
+    wait: (ms, signal) => time.wait(ms, signal),
+  };
+  const clock = createDatabaseClock(machine);
+  return { clock, store: timedStore(store, { time, clock }) };
+}
 
 const wrong = [-DAY_MS, DAY_MS];
 
@@ -47,9 +85,7 @@ describe('instances whose machines differ by a day and more', () => {
     const said = Array.from({ length: 12 }, (_, index) => `message ${index}`);
 
     for (const [index, text] of said.entries())
-      await (
-        await sendMessage(instanceOf(instances, 2 * index), request(id, text))
-      ).result;
+      await answered(instanceOf(instances, 2 * index), request(id, text));
 
     const turns = await readTurns(
       store,
@@ -108,8 +144,8 @@ describe('instances whose machines differ by a day and more', () => {
       await died.promise;
       const other = chatDependencies({ ...skewed(store, time, -offsetMs) });
 
-      const answered = (await sendMessage(other, asked)).result;
-      const { turn } = await passTime(time, answered);
+      const answering = (await sendMessage(other, asked)).result;
+      const { turn } = await passTime(time, answering);
 
       expect(turn).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
       // The lease of 20 s was waited for, and no day.

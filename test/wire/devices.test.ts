@@ -1,17 +1,12 @@
 import { deleteDevice, listDevices, putDevice } from '#functions/chat/features/devices.ts';
 import { deviceListResponse, deviceResponse } from '#shared/wire/resources/devices.ts';
 import { errorOf, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
-import {
-  CANARY,
-  canaries,
-  lifecycle,
-  owner,
-  signedInOwner,
-  erase,
-} from '#test/support/chat/lifecycle.ts';
+import { CANARY, canaries, lifecycle, owner, erase } from '#test/support/chat/lifecycle.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
+
+const signedInOwner = { ...owner, signedInAt: new Date(0) };
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

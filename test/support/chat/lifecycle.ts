@@ -36,7 +36,7 @@ import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { everyItem, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 
 export const owner: Caller = { uid: 'u1', tier: 'signedIn' };
-export const signedInOwner = { ...owner, signedInAt: new Date(0) };
+
 export const stranger: Caller = { uid: 'u2', tier: 'signedIn' };
 
 /** What somebody said and wants forgotten. */

@@ -1,7 +1,4 @@
-import {
-  updateConversation,
-  createConversation,
-} from '#functions/chat/conversations/write-conversation.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { ROUTING_TIMEOUT_MS } from '#functions/chat/features/route-turn.ts';
@@ -74,10 +71,6 @@ export const impatientClock = {
   wait: (ms: number, signal?: AbortSignal) =>
     systemClock.wait(ms === ROUTING_TIMEOUT_MS ? 20 : ms, signal),
 };
-
-/** Lets another model answer from the next turn on. */
-export const switchTo = (chat: ChatDependencies, conversationId: string, model: string) =>
-  updateConversation(chat, { caller, conversationId, patch: { model } });
 
 /** The app answers all calls that turn `seq` waits for; the turn as it ends. */
 export async function answerAll(chat: ChatDependencies, conversationId: string, seq: number) {

@@ -78,11 +78,6 @@ export const queued = (conversationId: string, text: string, id?: string) => ({
   onBusy: 'queue' as const,
 });
 
-export const interrupting = (conversationId: string, text: string) => ({
-  ...request(conversationId, text),
-  onBusy: 'interrupt' as const,
-});
-
 /** A turn in which the user says `text`, answered. */
 export async function answered(
   dependencies: ChatDependencies,
@@ -100,9 +95,6 @@ export async function turnsOf(
   const seqs = Array.from({ length: count }, (_, i) => i + 1);
   return (await readTurns(store, conversationId, seqs)).map(({ value }) => value);
 }
-
-/** The texts of a prompt, and of what a turn says. */
-export const textsOf = (contents: Parameters<typeof contentText>[0][]) => contents.map(contentText);
 
 /** A conversation with three answered messages and their ids. */
 export async function threeTurns(dependencies = chatDependencies()) {

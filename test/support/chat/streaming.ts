@@ -74,19 +74,6 @@ export async function openStream(
   return frames;
 }
 
-/** Reads until `isEnough`, and leaves. */
-export async function readUntil(
-  frames: AsyncIterable<StreamFrame>,
-  isEnough: (read: readonly StreamFrame[]) => boolean,
-): Promise<StreamFrame[]> {
-  const read: StreamFrame[] = [];
-  for await (const frame of frames) {
-    read.push(frame);
-    if (isEnough(read)) break;
-  }
-  return read;
-}
-
 /** What an app shows that heeds the notices: the text of the parts that still hold. */
 export function shownText(frames: readonly StreamFrame[]): string {
   const parts = new Map<string, string>();
@@ -162,18 +149,6 @@ export function stoppable({ store, clock }: { store: DocumentStore; clock: Clock
   };
 }
 
-/** Sends with an instance that is killed once the turn is stored, before its model is asked. */
-export async function sendAndDie(
-  dependencies: ChatDependencies,
-  sent: Parameters<typeof sendMessage>[1],
-): Promise<void> {
-  const { store, clock, stop } = stoppable(dependencies);
-  const atCrashPoint: ChatDependencies['atCrashPoint'] = (point) =>
-    point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined);
-  await sendMessage({ ...dependencies, store, clock, liveTurns: new Map(), atCrashPoint }, sent);
-  stop();
-}
-
 /** An instance whose model is never asked. */
 export const silentModel = () => scriptedStreamer({ error: new Error('must not be asked') }).model;
 
@@ -196,11 +171,4 @@ export async function speaking(overrides: Partial<ChatDependencies> = {}) {
   const frames = collect(handle.frames());
   const call = await chat.call();
   return { ...chat, process, clock, store, conversationId, send, handle, frames, call };
-}
-
-/** An answer of which two words have been said. */
-export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
-  const spoken = await speaking(overrides);
-  await sayEach(spoken.clock, spoken.call, ['Half an ', 'answer']);
-  return spoken;
 }

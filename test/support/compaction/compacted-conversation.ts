@@ -16,7 +16,6 @@ import { contextTokens } from '#shared/conversation/context/meter.ts';
 import {
   readContextParts,
   readConversation,
-  readTurns,
 } from '#shared/conversation/context/read-conversation.ts';
 import type {
   CompactionRequests,
@@ -28,13 +27,9 @@ import {
   type History,
 } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import {
-  historyPath,
-  compactionJobPath,
-  conversationPath,
-} from '#shared/conversation/documents/paths.ts';
-import { newTurnWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
-import type { DocumentFields, DocumentStore, LogFields, Write } from '#shared/ports/ports.ts';
+import { historyPath, compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { startWrites } from '#shared/conversation/writes/turn-writes.ts';
+import type { DocumentFields, DocumentStore, LogFields } from '#shared/ports/ports.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import {
   createScriptedModel,
@@ -71,13 +66,6 @@ export async function rewriteHistory(
   const fields = encodeHistory({ ...decodeHistory(document), ...changes });
   await updateDocument(store, path, fields);
 }
-
-/** Puts something into a history document that nobody can read. */
-export const damage = (
-  store: Pick<DocumentStore, 'commit'>,
-  target: { conversationId: string; generation: number },
-  fields: DocumentFields = { snapshotText: 'DAMAGED', snapshotJson: '{"half' },
-) => updateDocument(store, historyPath(target.conversationId, target.generation), fields);
 
 interface LoggedLine {
   severity: string;
@@ -273,37 +261,7 @@ export async function buildOpen(bench: CompactionBench, leaseUntil: Date): Promi
   return conversationId;
 }
 
-/** Puts messages behind the open turn that wait until the times given. */
-export async function addQueued(
-  bench: CompactionBench,
-  conversationId: string,
-  leases: readonly Date[],
-) {
-  const [first] = leases;
-  const writes: Write[] = leases.flatMap((leaseUntil, i) =>
-    newTurnWrites(
-      {
-        conversationId,
-        messageId: `queued-${i}`,
-        bodyHash: 'built',
-        seq: 4 + i,
-        user: userText('And you?'),
-        userTokens: 4,
-        lease: { producer: `waiter-${i}`, leaseUntil },
-        now: new Date(0),
-      },
-      'queued',
-    ),
-  );
-  const fields = { lastSeq: 3 + leases.length, queue: { first: 4, leaseUntil: first ?? null } };
-  const path = conversationPath(conversationId);
-  await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }, ...writes]);
-}
-
 export const storedConversation = async (
   { store }: Pick<CompactionBench, 'store'>,
   conversationId: string,
 ) => (await readConversation(store, conversationId))?.value;
-
-export const statesFrom = async (bench: CompactionBench, conversationId: string, seqs: number[]) =>
-  (await readTurns(bench.store, conversationId, seqs)).map(({ value }) => value.state);

@@ -1,5 +1,5 @@
 import { contentText } from '#shared/models/content.ts';
-import type { SummaryFunction, SummaryPrompt } from '#functions/recap-compaction.ts';
+import type { SummaryFunction } from '#functions/recap-compaction.ts';
 
 /** A summariser that notes every fact (`Locker 12 opens with QX-4812.`) of the turns that it is shown, and their words. */
 export const notingFacts: SummaryFunction = ({ contents }) => {
@@ -24,16 +24,6 @@ export const notingFacts: SummaryFunction = ({ contents }) => {
     usage: { promptTokens: 100, outputTokens: 10 },
   };
 };
-
-/** A summariser that keeps what it was asked. */
-export function listening(answer: SummaryFunction = notingFacts) {
-  const prompts: SummaryPrompt[] = [];
-  const model: SummaryFunction = (prompt) => {
-    prompts.push(prompt);
-    return answer(prompt);
-  };
-  return { model, prompts };
-}
 
 /** The code of a locker, another one for each. */
 export const lockerCode = (turn: number): string => `QX-${1_000 + 37 * turn}`;

@@ -1,7 +1,5 @@
 import type { Content } from '#shared/models/content.ts';
-import type { CompactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { modelText, type TurnToBuild } from '../compaction/conversation-builder.ts';
-import { writeJob } from '../compaction/past-compactions.ts';
 
 /** What tool call `seq` gives: long enough to be shortened. */
 const longOutput = (seq: number) =>
@@ -19,23 +17,6 @@ export const toolTurn = (seq: number, output = longOutput(seq)): TurnToBuild => 
   ];
   return { user: `Show me listing ${seq}.`, answer: contents };
 };
-
-export const longListings = (turns: number) =>
-  Array.from({ length: turns }, (_, i) => toolTurn(i + 1));
-
-/** As after three failures in a row: no model is asked for the next ten minutes. */
-export const openBreaker = (
-  bench: Pick<CompactionBench, 'store' | 'clock'>,
-  conversationId: string,
-) =>
-  writeJob(bench.store, conversationId, {
-    fence: 3,
-    requestId: 'earlier',
-    brake: {
-      failures: 3,
-      pause: { reason: 'BREAKER_OPEN', until: new Date(bench.clock.now().getTime() + 600_000) },
-    },
-  });
 
 export const call = (name: string, args: Record<string, unknown>): Content => ({
   role: 'model',

@@ -16,15 +16,22 @@ import {
   type CompactResult,
   type Content,
   type VerifiedSummary,
+  type SummaryFunction,
+  type SummaryPrompt,
 } from '#functions/recap-compaction.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { overloaded } from '#test/support/model-down.ts';
-import {
-  listening,
-  lockerCode,
-  lockerTurn,
-  notingFacts,
-} from '#test/support/compaction/fact-summariser.ts';
+import { lockerCode, lockerTurn, notingFacts } from '#test/support/compaction/fact-summariser.ts';
+
+/** A summariser that keeps what it was asked. */
+function listening(answer: SummaryFunction = notingFacts) {
+  const prompts: SummaryPrompt[] = [];
+  const model: SummaryFunction = (prompt) => {
+    prompts.push(prompt);
+    return answer(prompt);
+  };
+  return { model, prompts };
+}
 
 /* `recap/compaction`: compaction of a history that somebody else keeps. */
 

@@ -1,3 +1,5 @@
+import { userText } from '#test/support/compaction/conversation-builder.ts';
+import { newTurnWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -7,16 +9,14 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import { turnPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { streamChunkWrite } from '#shared/wire/stream-chunk.ts';
 import { AppError } from '#shared/lib/errors.ts';
-import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
+import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { configOf } from '#test/support/chat/lifecycle.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import {
   neverAborted,
   type CompactionBench,
-  addQueued,
   buildOpen,
   inSeconds,
-  statesFrom,
   storedConversation,
   sweep,
   sweepBench,
@@ -33,6 +33,32 @@ import {
   say,
 } from '#test/support/tools/tool-world.ts';
 import { describe, expect, test } from 'vitest';
+
+/** Puts messages behind the open turn that wait until the times given. */
+async function addQueued(bench: CompactionBench, conversationId: string, leases: readonly Date[]) {
+  const [first] = leases;
+  const writes: Write[] = leases.flatMap((leaseUntil, i) =>
+    newTurnWrites(
+      {
+        conversationId,
+        messageId: `queued-${i}`,
+        bodyHash: 'built',
+        seq: 4 + i,
+        user: userText('And you?'),
+        userTokens: 4,
+        lease: { producer: `waiter-${i}`, leaseUntil },
+        now: new Date(0),
+      },
+      'queued',
+    ),
+  );
+  const fields = { lastSeq: 3 + leases.length, queue: { first: 4, leaseUntil: first ?? null } };
+  const path = conversationPath(conversationId);
+  await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }, ...writes]);
+}
+
+const statesFrom = async (bench: CompactionBench, conversationId: string, seqs: number[]) =>
+  (await readTurns(bench.store, conversationId, seqs)).map(({ value }) => value.state);
 
 const chunk = (conversationId: string) =>
   streamChunkWrite({

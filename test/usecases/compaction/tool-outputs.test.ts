@@ -1,12 +1,27 @@
+import { writeJob } from '#test/support/compaction/past-compactions.ts';
 import { viewOfNextCall } from '#functions/context/next-call.ts';
 import {
   buildDue,
   compactOnce,
   see,
   compactionBench,
+  type CompactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { longListings, openBreaker, toolTurn } from '#test/support/tools/tool-conversation.ts';
+import { toolTurn } from '#test/support/tools/tool-conversation.ts';
 import { expect, test } from 'vitest';
+
+const longListings = (turns: number) => Array.from({ length: turns }, (_, i) => toolTurn(i + 1));
+
+/** As after three failures in a row: no model is asked for the next ten minutes. */
+const openBreaker = (bench: Pick<CompactionBench, 'store' | 'clock'>, conversationId: string) =>
+  writeJob(bench.store, conversationId, {
+    fence: 3,
+    requestId: 'earlier',
+    brake: {
+      failures: 3,
+      pause: { reason: 'BREAKER_OPEN', until: new Date(bench.clock.now().getTime() + 600_000) },
+    },
+  });
 
 test('with an open breaker a compaction asks no model and says what shorter tool outputs save', async () => {
   const bench = compactionBench();

@@ -9,8 +9,8 @@ import { restoreGeneration } from '#functions/chat/context/restore-generation.ts
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
-import type { Clock, LogFields } from '#shared/ports/ports.ts';
+import { turnPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import type { Clock, LogFields, DocumentStore, DocumentFields } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -36,11 +36,17 @@ import {
   compactOnce,
   manualRequest,
   see,
-  damage,
   updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation, modelText } from '#test/support/compaction/conversation-builder.ts';
 import { expect, test, describe } from 'vitest';
+
+/** Puts something into a history document that nobody can read. */
+const damage = (
+  store: Pick<DocumentStore, 'commit'>,
+  target: { conversationId: string; generation: number },
+  fields: DocumentFields = { snapshotText: 'DAMAGED', snapshotJson: '{"half' },
+) => updateDocument(store, historyPath(target.conversationId, target.generation), fields);
 
 /** A clock on which every wait is over at once, and that knows how long they would have been. */
 function hastyClock() {

@@ -1,3 +1,4 @@
+import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -14,7 +15,7 @@ import {
   answerAll,
   refusalsOf,
   signedCalls,
-  switchTo,
+  caller,
 } from '#test/support/chat/routing.ts';
 import { answered, request } from '#test/support/chat/sending.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
@@ -22,6 +23,10 @@ import { eventually } from '#test/support/eventually.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 import { dyingAt } from '#test/support/stores/dying-at.ts';
 import { countingTools } from '#test/support/tools/tool-world.ts';
+
+/** Lets another model answer from the next turn on. */
+const switchTo = (chat: ChatDependencies, conversationId: string, model: string) =>
+  updateConversation(chat, { caller, conversationId, patch: { model } });
 
 const { server, model } = await startModelServer();
 const OLD = 'gemini-2.5-flash';

@@ -8,17 +8,15 @@ import { AppError } from '#shared/lib/errors.ts';
 import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
-import {
-  answered,
-  request,
-  instances,
-  queued,
-  turnsOf,
-  interrupting,
-} from '#test/support/chat/sending.ts';
+import { answered, request, instances, queued, turnsOf } from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+
+const interrupting = (conversationId: string, text: string) => ({
+  ...request(conversationId, text),
+  onBusy: 'interrupt' as const,
+});
 
 describe('a message that waits for its turn', () => {
   test('a waiting message is stored at once and answered after the one before it', async () => {

@@ -9,11 +9,23 @@ import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { answered, request } from '#test/support/chat/sending.ts';
-import { sendAndDie, settle } from '#test/support/chat/streaming.ts';
+import { settle, stoppable } from '#test/support/chat/streaming.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+
+/** Sends with an instance that is killed once the turn is stored, before its model is asked. */
+async function sendAndDie(
+  dependencies: ChatDependencies,
+  sent: Parameters<typeof sendMessage>[1],
+): Promise<void> {
+  const { store, clock, stop } = stoppable(dependencies);
+  const atCrashPoint: ChatDependencies['atCrashPoint'] = (point) =>
+    point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined);
+  await sendMessage({ ...dependencies, store, clock, liveTurns: new Map(), atCrashPoint }, sent);
+  stop();
+}
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const guest = { uid: 'u1', tier: 'anonymous' } as const;

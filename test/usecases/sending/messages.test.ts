@@ -19,7 +19,6 @@ import {
   sendAll,
   textOf,
   answered,
-  textsOf,
   turnsOf,
 } from '#test/support/chat/sending.ts';
 import {
@@ -39,6 +38,9 @@ import { foundIn } from '#test/support/compaction/verifying.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+
+/** The texts of a prompt, and of what a turn says. */
+const textsOf = (contents: Parameters<typeof contentText>[0][]) => contents.map(contentText);
 
 test('a message creates the conversation, is answered, and both are in the transcript', async () => {
   const dependencies = chatDependencies();

@@ -1,3 +1,4 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -7,7 +8,6 @@ import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { cancel, collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
 import {
-  halfSaid,
   pass,
   openStream,
   sayEach,
@@ -17,9 +17,17 @@ import {
   typesOf,
   silentModel,
   stoppable,
+  speaking,
 } from '#test/support/chat/streaming.ts';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+
+/** An answer of which two words have been said. */
+async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
+  const spoken = await speaking(overrides);
+  await sayEach(spoken.clock, spoken.call, ['Half an ', 'answer']);
+  return spoken;
+}
 
 test('cancelling this instance’s running turn stops the model and returns the turn', async () => {
   const { dependencies, conversationId, call } = await halfSaid();

@@ -20,11 +20,23 @@ import {
   steeredChat,
   storedTurn,
   openStream,
-  readUntil,
 } from '#test/support/chat/streaming.ts';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
+
+/** Reads until `isEnough`, and leaves. */
+async function readUntil(
+  frames: AsyncIterable<StreamFrame>,
+  isEnough: (read: readonly StreamFrame[]) => boolean,
+): Promise<StreamFrame[]> {
+  const read: StreamFrame[] = [];
+  for await (const frame of frames) {
+    read.push(frame);
+    if (isEnough(read)) break;
+  }
+  return read;
+}
 
 const noRequests: ReadonlySet<Promise<unknown>> = new Set();
 
