@@ -483,7 +483,7 @@ function answerAfterTakeOver(
     return {
       fields: noAnswer,
       writes: [],
-      stale: ['usage', 'rounds', 'answerName', 'settled', 'grounding'],
+      stale: ['usage', 'rounds', 'answerName', 'settled', 'grounding', 'leftOutFiles'],
     };
   const { rounds } = kept;
   const { fields, writes } = encodeAnswer({ ...turn, step: rounds.step }, kept.contents);
@@ -495,6 +495,7 @@ const fieldsOfAnEnd = [
   'error',
   'finishReason',
   'finishTime',
+  'repairs',
   'lastFrameId',
   'cancelRequested',
   'leftAt',

@@ -1,7 +1,8 @@
-import type { ModelStreamer } from '#shared/ports/ports.ts';
+import type { Clock, ModelStreamer } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import type { InputPart } from '#shared/wire/resources/message-parts.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import {
   type Refusal,
   choosyModel,
@@ -10,6 +11,7 @@ import {
   textAnswer,
 } from '#test/fakes/scripted-streamer.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
+import { overloaded } from '#test/support/model-down.ts';
 import { compactOnce, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
 import { randomUUID } from 'node:crypto';
@@ -29,9 +31,9 @@ const refusing =
     text.includes(host) ? refusedWith(400) : undefined;
 
 /** A chat whose model refuses what `state.refuse` says, or with another model. */
-function world({ model }: { model?: ModelStreamer } = {}) {
+function world(overrides: { model?: ModelStreamer; clock?: Clock } = {}) {
   const choosy = choosyModel();
-  const app = createWireApp({ model: model ?? choosy.model });
+  const app = createWireApp({ model: choosy.model, ...overrides });
   const conversationId = randomUUID();
   const path = `/v1/conversations/${conversationId}`;
   const post = (body: object, accept = 'application/json', to = 'messages') =>
@@ -87,6 +89,32 @@ describe('a file whose address dies after it was answered', () => {
       '{"type":"data-notice","id":"files","data":{"kind":"files","leftOutFiles":[{"turnId":"t_1","part":1,"mediaType":"image/png"}]}}';
     expect(live.text).toContain(notice);
     expect(again.text).toContain(notice);
+  });
+
+  test('a message that is answered again with the file says no more that it was left out', async () => {
+    let isDown = false;
+    const model: ModelStreamer = {
+      async *stream({ contents }) {
+        if (isDown && JSON.stringify(contents).includes('dead.example')) throw refusedWith(400);
+        yield { parts: [{ text: 'Fine.' }], ...(!isDown && { finishReason: 'STOP' as const }) };
+        if (isDown) throw overloaded();
+      },
+    };
+    const clock = createManualClock();
+    const chat = world({ model, clock });
+    await chat.answer(words('Look'), picture());
+    isDown = true;
+    const body = { message: { id: randomUUID(), parts: [words('Hello')] } };
+    expect((await chat.post(body)).status).toBe(503);
+    isDown = false;
+
+    clock.advance(5_000);
+    const { turn } = sendMessageResponse.parse(JSON.parse((await chat.post(body)).text));
+
+    expect(turn).toMatchObject({ id: 't_2', attempt: 2, state: 'done' });
+    expect(turn).not.toHaveProperty('leftOutFiles');
+    const read = await chat.app.ok({ method: 'GET', path: `${chat.path}/turns/t_2`, uid: 'u1' });
+    expect(read).not.toHaveProperty('leftOutFiles');
   });
 
   test('a compaction folds the turn of a dead file, and names the file as not shown', async () => {
