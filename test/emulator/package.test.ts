@@ -87,7 +87,7 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
     expect(lines.filter((line) => !isEntry(line))).toEqual([]);
   });
 
-  test('a stack trace names the source file it comes from', async () => {
+  test('a stack trace names the source file of the app that it comes from', async () => {
     const given = deployed.image.run(
       process.execPath,
       '--eval',
@@ -98,6 +98,6 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
 
     expect(stderr).toContain('GOOGLE_CLOUD_PROJECT');
     expect(stderr.length).toBeLessThan(4_000);
-    expect(stderr).toMatch(/at parseConfig \(\S*functions\/src\/config\.ts:\d+:\d+\)/);
+    expect(stderr).toMatch(/at defineRecap \(.*\n +at index\.ts:\d+:\d+/);
   });
 });
