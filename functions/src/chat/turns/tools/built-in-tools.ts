@@ -3,6 +3,7 @@ import { type ScannedTurns, scanTurns } from '#functions/chat/features/scan-turn
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { BUILT_IN_TOOL_NAMES } from '#functions/config/environment.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
 import { readHistory } from '#shared/conversation/context/read-conversation.ts';
 import { type TurnHit, turnSearch } from '#shared/search/rank-turns.ts';
@@ -15,17 +16,21 @@ type Dependencies = Pick<
   'config' | 'store' | 'cache' | 'clock' | 'sha256' | 'logger'
 >;
 
+type BuiltInToolName = (typeof BUILT_IN_TOOL_NAMES)[number];
+
+/** Every tool that the server brings along, by its name. */
+const toolMakers: Readonly<Record<BuiltInToolName, (dependencies: Dependencies) => ServerTool>> = {
+  recall_history: recallHistory,
+  read_blob: readBlob,
+  save_memory: saveMemoryTool,
+  forget_memory: forgetMemoryTool,
+};
+
 /** The tools that the server brings along, as far as BUILT_IN_TOOLS lists them. */
-export function builtInTools(dependencies: Dependencies): ServerTool[] {
-  const listed: readonly string[] = dependencies.config.BUILT_IN_TOOLS;
-  const tools: ServerTool[] = [
-    recallHistory(dependencies),
-    readBlob(dependencies),
-    saveMemoryTool(dependencies),
-    forgetMemoryTool(dependencies),
-  ];
-  return tools.filter(({ name }) => listed.includes(name));
-}
+export const builtInTools = (dependencies: Dependencies): ServerTool[] =>
+  BUILT_IN_TOOL_NAMES.filter((name) => dependencies.config.BUILT_IN_TOOLS.includes(name)).map(
+    (name) => toolMakers[name](dependencies),
+  );
 
 /** Turns that one call looks through; the answer says how to go on. */
 export const RECALL_TURNS = 10_000;
