@@ -7,13 +7,19 @@ const conversationId = z
   .max(128)
   .regex(/^[^/]+$/);
 
+/** What events of the events topic are about: the first word of their `type`. */
+const eventSubjects = ['compaction', 'turn'] as const;
+
+/** `turn.finished`. An event of another subject would be dropped by its readers. */
+export type EventType = `${(typeof eventSubjects)[number]}.${string}`;
+
 /** What every event of the events topic has; the rest is passed on as it came. */
 const publishedEventSchema = z.looseObject({
   schemaVersion: z.literal(1),
   type: z
     .string()
     .max(64)
-    .regex(/^(?:compaction|turn)\.[a-z_]+$/),
+    .regex(new RegExp(String.raw`^(?:${eventSubjects.join('|')})\.[a-z_]+$`)),
   conversationId,
 });
 

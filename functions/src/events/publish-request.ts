@@ -1,8 +1,8 @@
-import { failureReason } from '#functions/lib/failure-reason.ts';
 import { eraseEvent, requestEvent } from '#shared/compaction/event.ts';
 import { REPUBLISH_AFTER_MS } from '#shared/compaction/request-decisions.ts';
 import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
 import type { EventPublisher, Logger, Clock } from '#shared/ports/ports.ts';
+import { publishEvent } from './publish-event.ts';
 
 /** What happens to a compaction, as the events topic and the log name it. */
 export type CompactionEventType =
@@ -32,23 +32,17 @@ interface CompactionEvent {
   restoredFrom?: number | undefined;
 }
 
-/**
- * Tells the events topic, at least once. Nobody waits for it, so its failure is logged and changes nothing.
- */
-export async function publishCompactionEvent(
-  { publisher, logger }: { publisher: EventPublisher; logger: Logger },
+/** Tells the events topic what happens to a compaction, at least once. Never throws. */
+export function publishCompactionEvent(
+  dependencies: Publishing,
   event: CompactionEvent,
 ): Promise<void> {
   const { type, conversationId } = event;
-  try {
-    await publisher.publish({
-      topic: 'events',
-      data: { schemaVersion: 1, ...event, type: `compaction.${type}` },
-    });
-  } catch (error) {
-    const reason = failureReason(error);
-    logger.log('WARNING', 'compaction_event_not_published', { conversationId, type, reason });
-  }
+  return publishEvent(
+    dependencies,
+    { schemaVersion: 1, ...event, type: `compaction.${type}` },
+    { event: 'compaction_event_not_published', fields: { conversationId, type } },
+  );
 }
 
 /** Tells that a compaction was asked for, in the log and on the topic. */

@@ -1,6 +1,5 @@
 import type { Turn, TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { failureReason } from '#functions/lib/failure-reason.ts';
 import {
   turnFinishedEvent,
   turnWaitingEvent,
@@ -10,6 +9,7 @@ import {
 } from '#shared/notification/published-event.ts';
 import type { EventPublisher, Logger } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
+import { publishEvent } from './publish-event.ts';
 
 type Ended = Omit<TurnFinished, 'schemaVersion' | 'type'>;
 type Waiting = Omit<TurnWaiting, 'schemaVersion' | 'type' | 'state'>;
@@ -26,16 +26,13 @@ const isListenedTo = (
   { isAttended }: Pick<TurnRested, 'isAttended'>,
 ) => EVENT_WEBHOOK_URL !== undefined || (FCM_PROJECT !== undefined && !isAttended);
 
-async function tell({ publisher, logger, config }: Telling, event: TurnRested): Promise<void> {
-  if (!isListenedTo(config, event)) return;
-  try {
-    await publisher.publish({ topic: 'events', data: event });
-  } catch (error) {
-    const reason = failureReason(error);
-    const { conversationId } = event;
-    const place = { conversationId, turnId: event.turnId };
-    logger.log('WARNING', 'turn_event_not_published', { ...place, reason });
-  }
+async function tell(telling: Telling, event: TurnRested): Promise<void> {
+  if (!isListenedTo(telling.config, event)) return;
+  const { conversationId } = event;
+  await publishEvent(telling, event, {
+    event: 'turn_event_not_published',
+    fields: { conversationId, turnId: event.turnId },
+  });
 }
 
 /**
