@@ -114,7 +114,7 @@ export function serverTool(tool: AnyTool): ServerTool {
 }
 
 /** The app's instruction of a turn; undefined where it defines none. */
-export function appInstruction({ systemInstruction }: RecapApp) {
+function appInstruction({ systemInstruction }: RecapApp) {
   if (systemInstruction === undefined) return undefined;
   return async (turn: TurnStart): Promise<string | undefined> => {
     const given: unknown =
@@ -206,6 +206,18 @@ export function beforeTurnHooks({
     },
   ];
 }
+
+/** What an app has defined that chat works with; everything may be absent. */
+export interface ChatSteps {
+  beforeTurnHooks?: readonly BeforeTurnHook[];
+  /** The app's own system instruction, asked when a turn begins; absent: what is stored is used. */
+  appInstruction?: ((turn: TurnStart) => Promise<string | undefined>) | undefined;
+}
+
+export const chatSteps = (app: RecapApp): ChatSteps => ({
+  beforeTurnHooks: beforeTurnHooks(app),
+  appInstruction: appInstruction(app),
+});
 
 const toCompaction = (
   { event, uid }: Asked<CompactionHookEvent>,

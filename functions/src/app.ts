@@ -245,3 +245,14 @@ export interface RecapApp {
    */
   afterCompaction?: (compaction: AfterCompaction) => void | Promise<void>;
 }
+
+/** The names of what an app may define, for whoever writes it in JavaScript. */
+export const appFields: Readonly<Record<keyof RecapApp, true>> = {
+  model: true,
+  systemInstruction: true,
+  tools: true,
+  beforeTurn: true,
+  afterTurn: true,
+  beforeCompaction: true,
+  afterCompaction: true,
+};

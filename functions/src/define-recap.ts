@@ -1,7 +1,7 @@
 import { http } from '@google-cloud/functions-framework';
 import { once } from '#shared/lib/once.ts';
 import { serverTool, withAppModel } from './app-steps.ts';
-import type { RecapApp } from './app.ts';
+import { appFields, type RecapApp } from './app.ts';
 import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
 import { endOnSignal } from './bootstrap/end-on-signal.ts';
 import { guardEveryServer } from './lib/guard-server.ts';
@@ -61,22 +61,12 @@ function servedWhenCalled(app: RecapApp): RecapFunctions {
   return functions;
 }
 
-const FIELDS: Readonly<Record<keyof RecapApp, true>> = {
-  model: true,
-  systemInstruction: true,
-  tools: true,
-  beforeTurn: true,
-  afterTurn: true,
-  beforeCompaction: true,
-  afterCompaction: true,
-};
-
 /** Throws Error for what types would have refused, and for tools that no model could call. */
 function checkApp(app: RecapApp): void {
-  const unknown = Object.keys(app).filter((field) => !Object.hasOwn(FIELDS, field));
+  const unknown = Object.keys(app).filter((field) => !Object.hasOwn(appFields, field));
   if (unknown.length > 0)
     throw new Error(
-      `defineRecap does not know ${unknown.join(', ')}; it takes ${Object.keys(FIELDS).join(', ')}`,
+      `defineRecap does not know ${unknown.join(', ')}; it takes ${Object.keys(appFields).join(', ')}`,
     );
   const tools = app.tools ?? [];
   const brought: readonly string[] = BUILT_IN_TOOL_NAMES;

@@ -14,13 +14,7 @@ import type {
 import { type DatabaseClock, createDatabaseClock, onceTimeIsKnown } from './adapters/clocks.ts';
 // Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
 import { jsonLogger } from './adapters/json-logger.ts';
-import {
-  appInstruction,
-  beforeTurnHooks,
-  checkPrice,
-  compactionHooks,
-  serverTool,
-} from './app-steps.ts';
+import { chatSteps, checkPrice, compactionHooks, serverTool, type ChatSteps } from './app-steps.ts';
 import type { RecapApp } from './app.ts';
 import type { FunctionDependencies } from './bootstrap/register.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
@@ -31,7 +25,9 @@ import { createModelWatch } from './models/model-watch.ts';
 import { createHash, randomUUID } from 'node:crypto';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
-export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
+export type Overrides = Partial<
+  Omit<ChatDependencies, 'model' | 'config' | 'afterTurn' | keyof ChatSteps>
+> &
   Partial<Pick<WorkerDependencies, 'pushTokens' | 'hooks' | 'notifier' | 'eventWebhook'>> & {
     model?: ChatDependencies['model'] & WorkerDependencies['model'];
   };
@@ -97,9 +93,7 @@ async function createChat(setup: Setup): Promise<ChatDependencies> {
     revocations: overrides.revocations ?? (await createRevocationCheck(setup)),
     toolbox: overrides.toolbox ?? (await createTools(setup, shared)),
     quota: overrides.quota ?? createQuota(shared),
-    beforeTurnHooks: overrides.beforeTurnHooks ?? beforeTurnHooks(app),
-    afterTurn: overrides.afterTurn ?? app.afterTurn,
-    appInstruction: overrides.appInstruction ?? appInstruction(app),
+    ...chatSteps(app),
     beforeTurnWebhooks: (webhooks) => createBeforeTurnWebhooks(webhooks, signedPosts(setup)),
   };
 }
@@ -125,7 +119,6 @@ async function createCompaction(setup: Setup): Promise<WorkerDependencies> {
       onceTimeIsKnown(createPushTokenVerifier(config, clock), hearTime(setup, shared)),
     serverTools: (overrides.toolbox ?? (await createTools(setup, shared))).declarations,
     hooks: overrides.hooks ?? compactionHooks(app),
-    afterTurn: overrides.afterTurn ?? app.afterTurn,
     webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(setup)),
   };
 }
@@ -181,6 +174,7 @@ async function createShared(setup: Setup) {
     logger,
     atCrashPoint: overrides.atCrashPoint ?? (() => Promise.resolve()),
     shutdown: overrides.shutdown ?? new AbortController().signal,
+    afterTurn: app.afterTurn,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { TurnStart } from '../app.ts';
+import type { ChatSteps } from '../app-steps.ts';
 import type { ModelHealth } from '../models/model-health.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
@@ -15,7 +15,7 @@ import type { Toolbox } from './turns/tools/toolbox.ts';
 import type { CommonDependencies } from '../common-dependencies.ts';
 
 /** What the chat function works with; handed in once by the composition root. */
-export interface ChatDependencies extends CommonDependencies {
+export interface ChatDependencies extends CommonDependencies, ChatSteps {
   /** The turns that this instance is answering now. */
   liveTurns: LiveTurns;
   /** What goes on behind answers of this instance: no request counts as served before it has ended. */
@@ -33,10 +33,6 @@ export interface ChatDependencies extends CommonDependencies {
   /** The functions that this server runs for the model. */
   toolbox: Toolbox;
   quota: Quota;
-  /** The deployment's own. Default: none. */
-  beforeTurnHooks?: readonly BeforeTurnHook[];
-  /** The app's own system instruction, asked when a turn begins; absent: what is stored is used. */
-  appInstruction?: ((turn: TurnStart) => Promise<string | undefined>) | undefined;
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
   beforeTurnWebhooks?: (webhooks: readonly Webhook[]) => readonly BeforeTurnHook[];
 }
