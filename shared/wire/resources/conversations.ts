@@ -119,27 +119,37 @@ export const createConversationBody = z.strictObject({
 export const conversationPatchSchema = z.strictObject(conversationFields);
 export type ConversationPatch = z.infer<typeof conversationPatchSchema>;
 
-/** Fields that `updateMask` may name. */
-export const PATCH_PATHS = [
-  'title',
-  'archived',
-  'pinned',
-  'metadata',
-  'profile',
-  'model',
-  'systemInstruction',
-  'serverInstruction',
-  'tools',
-  'settings.thresholdTokens',
-  'settings.thresholdFraction',
-  'settings.windowTokens',
-  'settings.onBusy',
-  'settings.compaction',
-  'settings.recallTokens',
-  'settings.routing',
-] as const;
+type Field = Exclude<keyof ConversationPatch, 'settings'>;
+type Setting = keyof NonNullable<ConversationPatch['settings']>;
 
-export type PatchPath = (typeof PATCH_PATHS)[number];
+/**
+ * Fields that `updateMask` may name, and which users write them: all (`user`), none but a server of the app (`server`), or
+ * those of a deployment whose CLIENT_WRITABLE has the word.
+ */
+export const fieldGuards = {
+  title: 'user',
+  archived: 'user',
+  pinned: 'user',
+  metadata: 'user',
+  profile: 'profile',
+  model: 'model',
+  systemInstruction: 'systemInstruction',
+  serverInstruction: 'server',
+  tools: 'tools',
+  'settings.thresholdTokens': 'user',
+  'settings.thresholdFraction': 'user',
+  'settings.windowTokens': 'windowTokens',
+  'settings.onBusy': 'onBusy',
+  'settings.compaction': 'compaction',
+  'settings.recallTokens': 'user',
+  'settings.routing': 'routing',
+} as const satisfies Record<Field | `settings.${Setting}`, string>;
+
+export type PatchPath = keyof typeof fieldGuards;
+
+export const PATCH_PATHS: readonly PatchPath[] = Object.keys(fieldGuards).filter(
+  (path): path is PatchPath => Object.hasOwn(fieldGuards, path),
+);
 
 /** One entry of the metadata. */
 export type EntryPath = `metadata.${string}`;

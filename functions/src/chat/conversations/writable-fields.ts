@@ -12,6 +12,7 @@ import { isRouted } from '#shared/models/routing.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/lib/limits.ts';
 import {
+  fieldGuards,
   isEntryPath,
   type ConversationPatch,
   type EntryPath,
@@ -22,34 +23,14 @@ import type { Caller } from '#shared/ports/ports.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 
-/** Which entry of CLIENT_WRITABLE opens a field, or that none does; the others are everybody's. */
-const guardOf: Readonly<Record<PatchPath, Guarded | 'server' | undefined>> = {
-  title: undefined,
-  archived: undefined,
-  pinned: undefined,
-  metadata: undefined,
-  profile: 'profile',
-  model: 'model',
-  systemInstruction: 'systemInstruction',
-  serverInstruction: 'server',
-  tools: 'tools',
-  'settings.thresholdTokens': undefined,
-  'settings.thresholdFraction': undefined,
-  'settings.windowTokens': 'windowTokens',
-  'settings.onBusy': 'onBusy',
-  'settings.compaction': 'compaction',
-  'settings.recallTokens': undefined,
-  'settings.routing': 'routing',
-};
-
 /** Whether this deployment lets a caller write a field; absent: a user. A server of the app writes all of them. */
 export function isWritable(
   config: Pick<Config, 'CLIENT_WRITABLE'>,
   path: PatchPath,
   caller?: Pick<Caller, 'actor'>,
 ): boolean {
-  const guard = guardOf[path];
-  if (guard === undefined || caller?.actor !== undefined) return true;
+  const guard = fieldGuards[path];
+  if (guard === 'user' || caller?.actor !== undefined) return true;
   return guard !== 'server' && config.CLIENT_WRITABLE.includes(guard);
 }
 
@@ -75,8 +56,9 @@ export function refuseUnwritable(
 ): void {
   for (const path of paths) {
     if (isEntryPath(path)) continue;
-    const guard = guardOf[path];
-    if (guard && !isWritable(config, path, caller)) throw notWritable(names[path] ?? path, guard);
+    const guard = fieldGuards[path];
+    if (guard !== 'user' && !isWritable(config, path, caller))
+      throw notWritable(names[path] ?? path, guard);
   }
 }
 

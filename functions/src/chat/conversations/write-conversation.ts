@@ -85,35 +85,40 @@ const patchMetadata = (
 const toolsJsonOf = ({ tools = [] }: ConversationPatch): string | undefined =>
   tools.length === 0 ? undefined : JSON.stringify(tools);
 
-/**
- * The conversation document with the named fields taken from the patch. A named field that the patch does not have goes
- * back to the deployment's value (AIP-134); fields that are not named stay.
- */
-function patchedConversation(
+type Patched = (patch: ConversationPatch, config: Config) => Partial<Conversation>;
+
+/** What a named field becomes in the document: the patch's, else the deployment's value (AIP-134). */
+const patchedFields: Readonly<
+  Record<Exclude<keyof ConversationPatch, 'metadata' | 'settings'>, Patched>
+> = {
+  title: ({ title }) => ({ title, autoTitle: undefined }),
+  archived: ({ archived }) => ({ archived }),
+  pinned: ({ pinned }) => ({ pinned }),
+  profile: ({ profile }, config) => ({ profile: profile ?? config.PROFILE }),
+  model: ({ model }, config) => ({ model: model ?? config.MODEL }),
+  systemInstruction: ({ systemInstruction }, config) => ({
+    systemInstruction: systemInstruction ?? config.SYSTEM_INSTRUCTION,
+  }),
+  serverInstruction: ({ serverInstruction }) => ({ serverInstruction }),
+  tools: (patch) => ({ toolsJson: toolsJsonOf(patch) }),
+};
+
+const isOneField = (path: MaskPath): path is keyof typeof patchedFields =>
+  Object.hasOwn(patchedFields, path);
+
+/** What the named fields are in the document from now on; those that are not named stay. */
+function patchedBy(
   conversation: Conversation,
   patch: ConversationPatch,
-  options: { paths: readonly MaskPath[]; config: Config },
-): Conversation {
-  const { paths, config } = options;
-  const has = (path: PatchPath) => paths.includes(path);
-  return {
-    ...conversation,
-    title: has('title') ? patch.title : conversation.title,
-    archived: has('archived') ? patch.archived : conversation.archived,
-    pinned: has('pinned') ? patch.pinned : conversation.pinned,
-    autoTitle: has('title') ? undefined : conversation.autoTitle,
+  { paths, config }: { paths: readonly MaskPath[]; config: Config },
+): Partial<Conversation> {
+  let patched: Partial<Conversation> = {
     metadata: patchMetadata(conversation.metadata, patch, paths),
-    profile: has('profile') ? (patch.profile ?? config.PROFILE) : conversation.profile,
-    model: has('model') ? (patch.model ?? config.MODEL) : conversation.model,
-    systemInstruction: has('systemInstruction')
-      ? (patch.systemInstruction ?? config.SYSTEM_INSTRUCTION)
-      : conversation.systemInstruction,
-    serverInstruction: has('serverInstruction')
-      ? patch.serverInstruction
-      : conversation.serverInstruction,
-    toolsJson: has('tools') ? toolsJsonOf(patch) : conversation.toolsJson,
     settings: patchSettings(conversation.settings, patch, paths),
   };
+  for (const path of paths)
+    if (isOneField(path)) patched = { ...patched, ...patchedFields[path](patch, config) };
+  return patched;
 }
 
 interface CreateRequest {
@@ -135,7 +140,10 @@ function requestedConversation(
   refuseRouting(config, request.fields);
   refuseUnknownModel(config, request.fields, config.MODEL);
   refuseTakenNames(dependencies, request.fields);
-  const patched = patchedConversation(conversation, request.fields, { paths, config });
+  const patched = {
+    ...conversation,
+    ...patchedBy(conversation, request.fields, { paths, config }),
+  };
   refuseThreshold(config, patched, request.fields);
   refuseLargeOverhead(dependencies, patched);
   return patched;
@@ -185,37 +193,13 @@ const changesOverhead: ReadonlySet<MaskPath> = new Set([
 /** What decides how large the window is. */
 const changesWindow: ReadonlySet<MaskPath> = new Set(['model', 'settings.windowTokens']);
 
-/** Fields that a patch may touch, as the conversation document stores them; absent ones are taken away. */
-function changedFields(
-  conversation: Conversation,
-  now: Date,
-): { fields: DocumentFields; remove: string[] } {
-  const { title, systemInstruction, serverInstruction, toolsJson } = conversation;
-  const { metadata, profile, model, settings, archived, pinned } = conversation;
-  const remove = [
-    ...(archived ? [] : ['archived']),
-    ...(pinned ? [] : ['pinned']),
-    ...(title === undefined ? ['title'] : []),
-    ...(conversation.autoTitle === undefined ? ['autoTitle'] : []),
-    ...(systemInstruction === undefined ? ['systemInstruction'] : []),
-    ...(serverInstruction === undefined ? ['serverInstruction'] : []),
-    ...(toolsJson === undefined ? ['toolsJson'] : []),
-  ];
+/** Changed fields as a write of the document: what is not there, or does not hold, is taken away. */
+function writeOf(changed: Partial<Conversation>): { fields: DocumentFields; remove: string[] } {
+  const entries = Object.entries(changed);
+  const isGone = (value: unknown) => value === undefined || value === false;
   return {
-    fields: {
-      metadata,
-      profile,
-      model,
-      settings,
-      updateTime: now,
-      ...(archived && { archived }),
-      ...(pinned && { pinned }),
-      ...(title !== undefined && { title }),
-      ...(systemInstruction !== undefined && { systemInstruction }),
-      ...(serverInstruction !== undefined && { serverInstruction }),
-      ...(toolsJson !== undefined && { toolsJson }),
-    },
-    remove,
+    fields: Object.fromEntries(entries.filter(([, value]) => !isGone(value))),
+    remove: entries.flatMap(([name, value]) => (isGone(value) ? [name] : [])),
   };
 }
 
@@ -297,15 +281,16 @@ export async function updateConversation(
       refuseMismatch(dependencies, ifMatch, conversation);
       if (paths.length === 0) return { result: { conversation: conversation.value } };
       const now = clock.now();
-      const result = {
-        ...patchedConversation(conversation.value, patch, { paths, config }),
+      const changed = {
+        ...patchedBy(conversation.value, patch, { paths, config }),
         updateTime: now,
       };
+      const result = { ...conversation.value, ...changed };
       refuseThreshold(config, result, patch);
       refuseManyEntries(result);
       if (paths.some((path) => changesOverhead.has(path)))
         refuseLargeOverhead(dependencies, result);
-      const { fields, remove } = changedFields(result, now);
+      const { fields, remove } = writeOf(changed);
       const auto = paths.some((path) => changesWindow.has(path))
         ? await requestAfterSwitch(dependencies, conversationId, {
             before: conversation.value,
