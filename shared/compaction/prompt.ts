@@ -1,7 +1,5 @@
 import {
   modelSections,
-  timelineSection,
-  type SectionName,
   type SnapshotProfile,
   snapshotSections,
   type ArchivedItem,
@@ -10,34 +8,15 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import { oneLine } from '#shared/text/cut.ts';
 import { engineConstants } from './constants.ts';
+import { sectionUses } from './sections.ts';
 import { UNSAID_MARK } from './values.ts';
 
-/** Stored with each history; changes with every change of the words below. */
+/** Stored with each history; changes with every change of the words below, and of what sections are for. */
 export const promptVersion = 'ledger-7';
-
-const sectionMeanings: Readonly<Record<Exclude<SectionName, typeof timelineSection>, string>> = {
-  overall_goal: 'one item, only where there is one goal: what the user wants to reach',
-  user_profile:
-    'what lasts: who somebody is, people, pets, home, work, habits, tastes, health, beliefs. Where both sides are people, both belong here, by name',
-  active_constraints:
-    'rules and limits that the user set for all that follows and that a later answer could break: how to answer, what never to do, what the whole work must keep to ("every page loads in 2 s"). No wish for one answer, step or part, no choice of means, plan, fact or question; one item a rule',
-  key_knowledge: 'what happened or was found: events with their days, numbers, results, causes',
-  decisions: 'what was decided, and why; what was ruled out',
-  open_questions: 'what somebody still waits for, plans or has not answered',
-  artifacts: 'what was made, given or changed: texts, lists, files, bookings, and what is in them',
-  artifact_trail: 'what was made or changed, in which file or symbol, and why',
-  file_system_state: 'files and folders that were read, created, changed or deleted',
-  recent_actions: 'the latest actions and tool calls with their results, failures included',
-  task_state: 'the steps of the plan, each an item with its status, and the next step',
-};
-
-const isTold = (section: SectionName): section is keyof typeof sectionMeanings =>
-  section !== timelineSection;
 
 const outline = (profile: SnapshotProfile): string =>
   modelSections(profile)
-    .filter(isTold)
-    .map((name) => `- ${name}: ${sectionMeanings[name]}`)
+    .map((name) => `- ${name}: ${sectionUses[name].meaning}`)
     .join('\n');
 
 const input = `INPUT

@@ -1,7 +1,6 @@
 import {
   constraintSection,
   everyItem,
-  goalSection,
   lastSource,
   timelineSection,
   workingItems,
@@ -15,6 +14,7 @@ import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-est
 import { engineConstants } from './constants.ts';
 import type { PromptRoom } from './prompt.ts';
 import { renderWorkingLayer } from './render.ts';
+import { useOf } from './sections.ts';
 
 // How large a snapshot may be
 
@@ -258,24 +258,10 @@ const leavingOrder = (snapshot: Snapshot): ArchivedItem[] =>
     .filter(({ section }) => section !== constraintSection && section !== timelineSection)
     .toSorted((a, b) => worthOf(a) - worthOf(b) || lastSource(a) - lastSource(b));
 
-/** How late a section's items leave, by what they are for; a goal goes only where nothing else is left. */
-const sectionWorth: Readonly<Record<string, number>> = {
-  recent_actions: 0,
-  artifacts: 1,
-  artifact_trail: 1,
-  file_system_state: 1,
-  key_knowledge: 1,
-  decisions: 2,
-  user_profile: 2,
-  task_state: 2,
-  open_questions: 2,
-  [goalSection]: 9,
-};
-
 const isFinished = ({ status }: ArchivedItem): boolean => status === 'done' || status === 'tried';
 
 const worthOf = (item: ArchivedItem): number =>
-  item.importance + (isFinished(item) ? 0 : (sectionWorth[item.section] ?? 1));
+  item.importance + (isFinished(item) ? 0 : (useOf(item.section)?.worth ?? 1));
 
 /** A snapshot whose working layer is without these items. */
 export function withoutItems(snapshot: Snapshot, gone: readonly { id: string }[]): Snapshot {

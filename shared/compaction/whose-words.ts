@@ -19,6 +19,7 @@ import {
   unitsIn,
 } from '#shared/text/words.ts';
 import { engineConstants } from './constants.ts';
+import { useOf } from './sections.ts';
 import {
   acceptedIn,
   ownLines,
@@ -279,14 +280,7 @@ export const knowledgeSection = 'key_knowledge';
 /** Sections that tell the model what to do next. */
 const guidingSections: ReadonlySet<string> = new Set([goalSection, 'task_state']);
 
-/** Sections of what the user wants and what is to be done: no tool speaks there, nor did one in earlier runs. */
-const wantingSections: ReadonlySet<string> = new Set([
-  ...guidingSections,
-  'user_profile',
-  'decisions',
-  'open_questions',
-  constraintSection,
-]);
+const tellsWishes = (section: string): boolean => useOf(section)?.tellsWishes === true;
 
 /** What of a statement is looked into. */
 interface Scope {
@@ -299,7 +293,7 @@ interface Scope {
  * is talked about again. Elsewhere what is told of the user, so that no tool speaks for him.
  */
 function scopeOf(section: string): Scope {
-  if (wantingSections.has(section)) return { isMeant: () => true, by: new Set(['tool', 'known']) };
+  if (tellsWishes(section)) return { isMeant: () => true, by: new Set(['tool', 'known']) };
   return {
     isMeant: section === timelineSection ? () => true : claimsAboutUser,
     by: new Set(['tool']),
@@ -343,7 +337,7 @@ interface KnownNotes {
 
 function knownNotes(snapshot: Snapshot): KnownNotes {
   const texts = everyItem(snapshot)
-    .filter(({ section }) => !wantingSections.has(section))
+    .filter(({ section }) => !tellsWishes(section))
     .map(({ text }) => text);
   return {
     passages: toPassages(texts.map((text) => toolLabel.exec(text)?.[1] ?? text)),

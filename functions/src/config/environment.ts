@@ -1,4 +1,4 @@
-import { summaryStrategies } from '#shared/conversation/documents/history.ts';
+import { summaryStrategies, type SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import { z } from 'zod';
 import { GROUNDING_TOOLS } from '#shared/models/grounding.ts';
@@ -55,6 +55,12 @@ export const CLIENT_WRITABLE_FIELDS = [
   'windowTokens',
   'routing',
 ] as const;
+
+const strategyTexts: Readonly<Record<SummaryStrategy, string>> = {
+  ledger: 'the model names changes and code applies and checks them',
+  'gemini-cli':
+    'the model writes the whole snapshot anew in two passes, and the newest 30 % stay, as Gemini CLI does (always in the profile gemini-cli)',
+};
 
 /**
  * Every environment variable, with unit, default, range and why. A value out of range fails at start,
@@ -149,7 +155,7 @@ export const environmentSchema = z.object({
     .enum(summaryStrategies)
     .default('ledger')
     .describe(
-      'ledger: the model names changes and code applies and checks them; gemini-cli: the model writes the whole snapshot anew in two passes, and the newest 30 % stay, as Gemini CLI does (always in the profile gemini-cli).',
+      `${summaryStrategies.map((strategy) => `${strategy}: ${strategyTexts[strategy]}`).join('; ')}.`,
     ),
   THRESHOLD_FRACTION: z.coerce
     .number()

@@ -17,6 +17,7 @@ import { isOverThreshold } from '#shared/compaction/policy.ts';
 import type { Summariser } from '#shared/compaction/summariser.ts';
 import type { Draft, CompactionWork } from '#shared/compaction/work.ts';
 import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
+import type { SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { estimatePromptTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import {
@@ -86,7 +87,7 @@ export interface CompactionReport {
   /** More should be folded: the summariser could not read all of it at once. */
   isPartial?: true;
   /** Who wrote the snapshot: `gemini-cli` also where the model took no schema. */
-  strategy?: 'ledger' | 'gemini-cli' | 'fallback';
+  strategy?: SummaryStrategy | 'fallback';
   /** What the check of a ledger found: values that nobody said, operations that were refused, and more. Plain JSON. */
   check?: object;
   /** What had to be mended before a model would take the contents, by kind. */

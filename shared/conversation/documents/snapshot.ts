@@ -44,7 +44,7 @@ export const constraintSection = 'active_constraints';
 export const timelineSection = 'timeline';
 
 /** The sections that operations may name. */
-export const modelSections = (profile: SnapshotProfile): SectionName[] =>
+export const modelSections = (profile: SnapshotProfile) =>
   snapshotSections[profile].filter((section) => section !== timelineSection);
 
 export const statuses = ['todo', 'in_progress', 'done', 'tried'] as const;
