@@ -40,7 +40,7 @@ export const partSchema = z.looseObject({
     .optional(),
   inlineData: z.looseObject({ mimeType: z.string(), data: z.string() }).optional(),
   fileData: z.looseObject({ mimeType: z.string().optional(), fileUri: z.string() }).optional(),
-  /** Ours alone: the upload that the part is. It is taken off before a model sees the part. */
+  /** Ours alone: the upload that the part is. It is taken off before a model sees the part (`resolvedContents`). */
   upload: uploadedFileSchema.optional(),
   /** Ours alone: what a model made of a very long tool output. Prompts show it in the place of the output. */
   condensed: z.string().optional(),
