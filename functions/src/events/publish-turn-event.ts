@@ -28,10 +28,9 @@ const isListenedTo = (
 
 async function tell(telling: Telling, event: TurnRested): Promise<void> {
   if (!isListenedTo(telling.config, event)) return;
-  const { conversationId } = event;
   await publishEvent(telling, event, {
     event: 'turn_event_not_published',
-    fields: { conversationId, turnId: event.turnId },
+    fields: { conversationId: event.conversationId, turnId: event.turnId },
   });
 }
 

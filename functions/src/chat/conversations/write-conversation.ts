@@ -103,7 +103,7 @@ const patchedFields: Readonly<
   tools: (patch) => ({ toolsJson: toolsJsonOf(patch) }),
 };
 
-const isOneField = (path: MaskPath): path is keyof typeof patchedFields =>
+const isPatched = (path: MaskPath): path is keyof typeof patchedFields =>
   Object.hasOwn(patchedFields, path);
 
 /** What the named fields are in the document from now on; those that are not named stay. */
@@ -117,7 +117,7 @@ function patchedBy(
     settings: patchSettings(conversation.settings, patch, paths),
   };
   for (const path of paths)
-    if (isOneField(path)) patched = { ...patched, ...patchedFields[path](patch, config) };
+    if (isPatched(path)) patched = { ...patched, ...patchedFields[path](patch, config) };
   return patched;
 }
 
