@@ -50,9 +50,8 @@ export default defineConfig({
     pool: 'threads',
     // Google's clients look for a metadata server otherwise, 5 s on the first call.
     env: { METADATA_SERVER_DETECTION: 'none' },
-    // Tests wait more than they compute: two files at a time on two cores, where the default is one. Three were no faster
-    // (2026-11-30).
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Tests wait, start processes and load modules as often as they compute: one file more than there are cores.
+    maxWorkers: availableParallelism() + 1,
     // Concurrent tests wait for back-offs; they do not compute.
     maxConcurrency: 25,
     testTimeout: 60_000,
