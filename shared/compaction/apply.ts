@@ -105,13 +105,15 @@ function mergeConstraints(snapshot: Snapshot): Snapshot {
   const items = snapshot.sections[constraintSection] ?? [];
   const keys = new Map(items.map((item) => [item.id, sentenceKeys(item)]));
   const merged = new Map(items.map((item) => [item.id, item]));
-  for (const shorter of items) {
-    const sentences = keys.get(shorter.id) ?? new Set<string>();
+  for (const { id } of items) {
+    // With the turns of those that it has taken in.
+    const shorter = merged.get(id);
+    const sentences = keys.get(id) ?? new Set<string>();
     const longer = [...merged.values()].find(
-      ({ id }) => id !== shorter.id && [...sentences].every((key) => keys.get(id)?.has(key)),
+      (other) => other.id !== id && [...sentences].every((key) => keys.get(other.id)?.has(key)),
     );
-    if (longer === undefined) continue;
-    merged.delete(shorter.id);
+    if (shorter === undefined || longer === undefined) continue;
+    merged.delete(id);
     const sources = citedTurns([...longer.sources, ...shorter.sources]);
     merged.set(longer.id, { ...longer, sources });
   }

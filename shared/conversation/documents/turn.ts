@@ -109,8 +109,10 @@ const turnFieldsSchema = z.object({
   tokens: z.object({ user: z.number(), answer: z.number() }),
   /** The sum of all calls of the model. */
   usage: turnUsageSchema.optional(),
-  /** Part of `usage` that the user's quota has been charged with: what the turn took before it waited. Absent: it never did. */
+  /** Part of `usage` that the user's quota has been charged with: what the turn took before it waited for the app, or failed. */
   settled: turnUsageSchema.optional(),
+  /** The message was counted when the turn began to wait for the app. */
+  isCounted: z.literal(true).optional(),
   /** What of the history had to be mended before a model would take it. */
   repairs: repairsSchema.optional(),
   /** Files that the model could not read any more: it was asked without them, and is from then on. */

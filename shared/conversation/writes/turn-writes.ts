@@ -227,20 +227,16 @@ interface FinishBatch extends TurnEnd {
   stream?: { writes: readonly Write[]; lastFrameId: number };
 }
 
-/**
- * `settled` of a turn that waits and whose model told no usage: by `settled` a reader knows that the turn has waited.
- */
-const NOTHING_USED: TurnUsage = {
-  promptTokens: 0,
-  cachedTokens: 0,
-  outputTokens: 0,
-  thoughtsTokens: 0,
-  costMicros: 0,
-};
+/** How the turn stands, and what its user was charged with if another attempt may go on with it. */
+function restFields({ state, usage, waitsUntil, now }: TurnEnd): DocumentFields {
+  const settled = usage && { ...usage };
+  if (waitsUntil) return { leaseUntil: waitsUntil, settled, isCounted: true };
+  return { finishTime: now, ...(state === 'failed' && { settled }) };
+}
 
 /** The turn as it ends, or waits for the app: its document first, then its overflow pieces. */
 export function turnEndWrites(batch: Omit<FinishBatch, 'ownerUid'>): Write[] {
-  const { conversationId, seq, attempt, state, now, stream } = batch;
+  const { conversationId, seq, attempt, state, stream } = batch;
   const step = batch.rounds?.step;
   const answer = encodeAnswer({ conversationId, seq, attempt, step }, batch.contents);
   return [
@@ -252,9 +248,7 @@ export function turnEndWrites(batch: Omit<FinishBatch, 'ownerUid'>): Write[] {
         ...(batch.rounds && { rounds: { ...batch.rounds } }),
         ...(batch.unanswered && { unanswered: batch.unanswered }),
         ...(state === 'cancelled' && { cancelRequested: true }),
-        ...(batch.waitsUntil
-          ? { leaseUntil: batch.waitsUntil, settled: { ...(batch.usage ?? NOTHING_USED) } }
-          : { finishTime: now }),
+        ...restFields(batch),
         tokens: { user: batch.userTokens, answer: batch.answerTokens },
         inContext: batch.inContext,
         usage: batch.usage && { ...batch.usage },

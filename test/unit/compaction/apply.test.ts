@@ -213,6 +213,25 @@ const rule = (more: Partial<AddOperation> = {}) =>
   add({ section: 'active_constraints', text: sentence, ...more });
 const ruled = snapshotWith({ active_constraints: [item('i1', sentence, { quote: sentence })] });
 
+test('a constraint that takes in another has the turns of all that were taken in before', () => {
+  const [one, two, three] = [
+    'Never call.',
+    'Never call. Never write.',
+    'Never call. Never write. Never wait.',
+  ];
+  const before = snapshotWith({
+    active_constraints: [
+      item('i1', one, { quote: one, sources: [1] }),
+      item('i2', two, { quote: two, sources: [2] }),
+      item('i3', three, { quote: three, sources: [3] }),
+    ],
+  });
+
+  const { snapshot } = apply(before, []);
+
+  expect(constraints(snapshot)).toMatchObject([{ id: 'i3', sources: [1, 2, 3] }]);
+});
+
 describe('S11: a constraint is what the user says', () => {
   test.each([
     ['its text is another', { text: 'Always choose business class', quote: sentence }],

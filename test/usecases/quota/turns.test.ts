@@ -2,6 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -11,7 +12,7 @@ import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.
 import { answered, request } from '#test/support/chat/sending.ts';
 import { settle, stoppable } from '#test/support/chat/streaming.ts';
 import { overloaded } from '#test/support/model-down.ts';
-import { withAppTools } from '#test/support/tools/tool-world.ts';
+import { countingTools, withAppTools } from '#test/support/tools/tool-world.ts';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 
@@ -83,6 +84,29 @@ test('a message that waits for the app is counted once, and goes on at the limit
     'done',
   ]);
   expect(messages).toBe(1);
+  expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
+});
+
+test('a message that failed after a tool ran and is answered again is charged for each call once', async () => {
+  const call = { functionCall: { name: 'weather', args: { city: 'Oslo' } } };
+  const { model } = scriptedStreamer(
+    { chunks: [{ parts: [call], finishReason: 'STOP', usage }] },
+    { chunks: [{ parts: [{ text: 'It ' }], usage }], error: overloaded() },
+    textAnswer('It snows.', usage),
+  );
+  const clock = createManualClock();
+  const toolbox = createToolbox(countingTools().tools);
+  const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model, clock, toolbox });
+  const sent = request(randomUUID(), 'How is the weather?');
+  await expect((await sendMessage(chat, sent)).result).rejects.toMatchObject({
+    reason: 'MODEL_OVERLOADED',
+  });
+  expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 300 });
+  clock.advance(120_000);
+
+  const { turn } = await (await sendMessage(chat, sent)).result;
+
+  expect(turn).toMatchObject({ state: 'done', attempt: 2 });
   expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
 });
 

@@ -7,7 +7,7 @@ import type { Attempt, BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
 import { usageBeyond } from '../usage.ts';
 
 /** Whether the message of a turn has been counted: that was done when the turn began to wait for the app. */
-const isCounted = ({ progress }: BegunTurn): boolean => progress.settled !== undefined;
+const isCounted = ({ progress }: BegunTurn): boolean => progress.isCounted === true;
 
 /** Whether a message counts as answered: not by a failure. A pause counts, for many turns never go on after one. */
 function isAnswered(

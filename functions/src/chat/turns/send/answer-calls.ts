@@ -114,8 +114,9 @@ async function goOn(
   { request, state }: { request: SendRequest; state: StartState },
   { contents, rounds }: Extract<ResultsDecision, { kind: 'new' }>,
 ): Promise<SendHandle | undefined> {
-  const { seq, attempt, usage, settled, grounding, leftOutFiles } = knownTurn(state).value;
-  const kept = { contents, rounds, usage, settled, grounding, leftOutFiles };
+  const { seq, attempt, usage, settled, isCounted, grounding, leftOutFiles } =
+    knownTurn(state).value;
+  const kept = { contents, rounds, usage, settled, isCounted, grounding, leftOutFiles };
   const resume = { kind: 'resume' as const, seq, attempt, kept };
   const begun = await beginTurnOnce(dependencies, { request, state, decision: resume });
   if (!begun) return undefined;

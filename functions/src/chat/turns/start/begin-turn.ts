@@ -192,14 +192,14 @@ async function readStoredRounds(
 ): Promise<KeptProgress | undefined> {
   if (decision.kind !== 'takeOver' && decision.kind !== 'answerAgain') return undefined;
   const known = knownTurn(state);
-  const { rounds, usage, settled, leftOutFiles } = known.value;
+  const { rounds, usage, settled, isCounted, leftOutFiles } = known.value;
   if (!rounds) return undefined;
   const stored = (await readStoredTurn(store, request.conversationId, known)).value;
   const contents = stored.contents.slice(0, 2 * rounds.count);
   const grounding = groundingWithin(stored.grounding, answerText(contents).length);
   // The frames are those of the attempt before.
   const ownRounds = { ...nextStep(rounds), frames: [] };
-  return { contents, rounds: ownRounds, usage, settled, grounding, leftOutFiles };
+  return { contents, rounds: ownRounds, usage, settled, isCounted, grounding, leftOutFiles };
 }
 
 /** What a producer begins with, in a new attempt or in one that goes on after a pause. */

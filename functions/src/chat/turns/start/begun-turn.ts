@@ -54,8 +54,10 @@ export interface TurnProgress {
 
 /** What a producer begins with. */
 export interface ProgressAtStart extends TurnProgress {
-  /** The part of `usage` that was charged when the turn began to wait for the app. */
+  /** The part of `usage` that was charged already: when the turn began to wait for the app, or when an attempt failed. */
   settled?: TurnUsage | undefined;
+  /** The message was counted when the turn began to wait for the app. */
+  isCounted?: true | undefined;
   /** Id of the next frame of this attempt; not the first one where the turn goes on after a pause. */
   nextFrameId: number;
   /** The turn goes on after a pause: the stream of this attempt has shown the rounds already. */
@@ -64,7 +66,7 @@ export interface ProgressAtStart extends TurnProgress {
 
 /** The stored rounds from which the producer goes on, and what they cost. */
 export type KeptProgress = KeptRounds &
-  Pick<ProgressAtStart, 'usage' | 'settled' | 'grounding' | 'leftOutFiles'>;
+  Pick<ProgressAtStart, 'usage' | 'settled' | 'isCounted' | 'grounding' | 'leftOutFiles'>;
 
 /** What the producer made of the turn: as much of an answer as there is, and the error that ended it, if any. */
 export interface TurnAnswer extends TurnProgress {

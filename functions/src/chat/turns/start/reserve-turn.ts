@@ -57,7 +57,7 @@ function requestBeforePrompt(
   return {
     ...reservationRequest({ config }, request, call),
     abandoned,
-    ...(known?.settled && { isCounted: true }),
+    ...(known?.isCounted && { isCounted: true }),
   };
 }
 
