@@ -1,4 +1,5 @@
-import type { Turn, TurnDocument } from '#shared/conversation/documents/turn.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { ClosingTurn } from '#shared/conversation/writes/abandoned-turns.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import {
   turnFinishedEvent,
@@ -11,8 +12,12 @@ import type { EventPublisher, Logger } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
 import { publishEvent } from './publish-event.ts';
 
-type Ended = Omit<TurnFinished, 'schemaVersion' | 'type'>;
-type Waiting = Omit<TurnWaiting, 'schemaVersion' | 'type' | 'state'>;
+type TurnTold = Pick<Turn, 'seq' | 'attempt' | 'replaces'>;
+
+/** A turn that has ended, as far as its event tells of it. */
+export type EndedTurn = TurnTold & Pick<TurnFinished, 'state' | 'reason'>;
+
+type WaitingTurn = TurnTold & Pick<TurnWaiting, 'round'>;
 
 interface Telling {
   publisher: EventPublisher;
@@ -34,45 +39,46 @@ async function tell(telling: Telling, event: TurnRested): Promise<void> {
   });
 }
 
+const eventOf = (
+  conversationId: string,
+  { seq, attempt, replaces }: TurnTold,
+  isAttended: boolean,
+) => ({
+  conversationId,
+  turnId: turnId(seq),
+  attempt,
+  kind: replaces === undefined ? ('message' as const) : ('replacement' as const),
+  isAttended,
+});
+
 /**
  * Tells the events topic that a turn has ended, where the deployment has somebody to be told. One publish: an
  * event that is lost costs a notification, and the answer is stored all the same. Never throws.
  */
-export const publishTurnFinished = (telling: Telling, ended: Ended): Promise<void> =>
-  tell(telling, turnFinishedEvent(ended));
-
-/** Tells it that a turn waits for the app; the same holds. */
-export const publishTurnWaiting = (telling: Telling, waiting: Waiting): Promise<void> =>
-  tell(telling, turnWaitingEvent(waiting));
-
-/** A turn that ended with no producer to tell of it: its user stopped it, or nobody answered it any more. */
-export type ClosedTurn = Pick<Turn, 'seq' | 'attempt' | 'replaces'> & {
-  state: 'cancelled' | 'failed';
-};
-
-/** How an abandoned turn, or one that waits for the app, ends when the next one begins or the sweep comes. */
-export const closedTurn = ({ value }: TurnDocument): ClosedTurn => {
-  const { seq, attempt, replaces, state, cancelRequested } = value;
-  const isCancelled = cancelRequested === true || state === 'awaiting_tool';
-  return { seq, attempt, replaces, state: isCancelled ? 'cancelled' : 'failed' };
-};
-
-/** Tells of the ends of turns that were closed, as `publishTurnFinished` does. */
-export async function publishTurnsClosed(
+export function publishTurnFinished(
   telling: Telling,
   conversationId: string,
-  { closed, isAttended }: { closed: readonly ClosedTurn[]; isAttended: boolean },
+  { turn, isAttended }: { turn: EndedTurn; isAttended: boolean },
 ): Promise<void> {
-  const told = closed.map(({ seq, attempt, state, replaces }) =>
-    publishTurnFinished(telling, {
-      conversationId,
-      turnId: turnId(seq),
-      attempt,
-      state,
-      kind: replaces === undefined ? 'message' : 'replacement',
-      ...(state === 'failed' && { reason: 'TURN_ABANDONED' }),
-      isAttended,
-    }),
-  );
-  await Promise.all(told);
+  const { state, reason } = turn;
+  const event = eventOf(conversationId, turn, isAttended);
+  return tell(telling, turnFinishedEvent({ ...event, state, ...(reason && { reason }) }));
 }
+
+/** Tells it that a turn waits for the app; the same holds. */
+export const publishTurnWaiting = (
+  telling: Telling,
+  conversationId: string,
+  { turn, isAttended }: { turn: WaitingTurn; isAttended: boolean },
+): Promise<void> =>
+  tell(
+    telling,
+    turnWaitingEvent({ ...eventOf(conversationId, turn, isAttended), round: turn.round }),
+  );
+
+/** The turn as it is closed with no producer to tell of it: its user stopped it, or nobody answers it any more. */
+export const endedBy = (turn: TurnTold, { end }: Pick<ClosingTurn, 'end'>): EndedTurn => ({
+  ...turn,
+  state: end.state,
+  reason: end.state === 'failed' ? end.error.reason : undefined,
+});

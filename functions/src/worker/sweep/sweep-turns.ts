@@ -3,9 +3,9 @@ import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import {
-  type ClosedTurn,
-  closedTurn,
-  publishTurnsClosed,
+  endedBy,
+  type EndedTurn,
+  publishTurnFinished,
 } from '#functions/events/publish-turn-event.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { settleAll } from '#functions/lib/promises.ts';
@@ -99,7 +99,7 @@ interface SweptTurns {
   conversation: Extract<Write, { op: 'update' }>;
   inbox: readonly Write[];
   abandoned: AbandonedTurn[];
-  closed: ClosedTurn[];
+  closed: EndedTurn[];
 }
 
 /**
@@ -128,7 +128,7 @@ function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
     conversation: { ...conversation, fields: { ...conversation.fields, ...newest } },
     inbox: inboxWrites(conversationId, after, { now, read }),
     abandoned,
-    closed: ending.map(closedTurn),
+    closed: ending.map((turn) => endedBy(turn.value, toClosingTurn(abandonedFields(turn, now)))),
   };
 }
 
@@ -195,7 +195,10 @@ async function repairTurns(sweep: Sweep, conversationId: string): Promise<number
       ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
     ]);
     // No client waited for them: it would have taken its turn over.
-    await publishTurnsClosed(dependencies, conversationId, { closed, isAttended: false });
+    const told = closed.map((turn) =>
+      publishTurnFinished(dependencies, conversationId, { turn, isAttended: false }),
+    );
+    await Promise.all(told);
     if (request)
       await publishRequest(dependencies, {
         conversationId,

@@ -1,7 +1,7 @@
 import { closeTurnWrites } from '#shared/conversation/writes/abandoned-turns.ts';
-import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
-import { publishTurnsClosed } from '#functions/events/publish-turn-event.ts';
+import { endedBy } from '#functions/events/publish-turn-event.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';
 import { waitAfterLost } from '#functions/lib/retry.ts';
@@ -12,7 +12,7 @@ import { AppError, mayBeCommitted } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { liveTurnKey } from '../live-turn.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
-import { closeCancelled } from './close-turn.ts';
+import { closeCancelled, tellClosed } from './close-turn.ts';
 
 /** How often a cancellation is tried that loses its guard. */
 const CANCEL_TRIES = 25;
@@ -105,9 +105,7 @@ async function cancelAsRead(
       const end = { state: 'cancelled', lastFrameId: UNBEGUN_LAST_FRAME_ID } as const;
       const writes = closeTurnWrites(conversationId, { seq, updateTime, end, now });
       await dependencies.store.commit(writes);
-      const closed = [{ ...turn.value, state: 'cancelled' as const }];
-      const told = publishTurnsClosed(dependencies, conversationId, { closed, isAttended: true });
-      addAfterwork(dependencies, told);
+      tellClosed(dependencies, conversationId, endedBy(turn.value, { end }));
       return true;
     }
     case 'awaiting_tool':

@@ -4,13 +4,18 @@ import {
   closedAs,
   abandonedFields,
   closeTurnWrites,
+  toClosingTurn,
 } from '#shared/conversation/writes/abandoned-turns.ts';
 import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
-import { publishTurnsClosed } from '#functions/events/publish-turn-event.ts';
+import {
+  endedBy,
+  type EndedTurn,
+  publishTurnFinished,
+} from '#functions/events/publish-turn-event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
@@ -39,7 +44,7 @@ export async function closeCancelled(
 /**
  * Closes the open turn and frees the conversation, in one batch under the update times of both. What the turn has said and
  * done comes into the context with it, so the batch says whether that needs a compaction, as the end of an answer does.
- * Its end is told as seen by its user, who has stopped it or goes on behind it. Throws GuardLostError, StoreUnavailableError.
+ * Throws GuardLostError, StoreUnavailableError.
  */
 export async function closeOpenTurn(
   dependencies: ChatDependencies,
@@ -74,10 +79,31 @@ export async function closeOpenTurn(
     ...inboxWrites(conversationId, after, { now, read: { unread: true } }),
     ...closeTurnWrites(conversationId, { ...closing, now }),
   ]);
-  const closed = [{ ...turn.value, state: closing.end.state }];
-  const told = publishTurnsClosed(dependencies, conversationId, { closed, isAttended: true });
-  addAfterwork(dependencies, told);
+  tellClosed(dependencies, conversationId, endedBy(turn.value, closing));
   if (!compactionRequest) return;
   const { requestId, trigger } = compactionRequest;
   await publishRequest(dependencies, { conversationId, requestId, trigger });
+}
+
+/** Tells of the end of a turn that a batch has closed, as seen by its user, who has stopped it or goes on behind it. */
+export function tellClosed(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  turn: EndedTurn,
+): void {
+  const ended = { turn, isAttended: true };
+  addAfterwork(dependencies, publishTurnFinished(dependencies, conversationId, ended));
+}
+
+/** The same of abandoned turns, as `toClosingTurn` ends them. */
+export function tellAbandoned(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  turns: readonly TurnDocument[],
+): void {
+  const now = dependencies.clock.now();
+  for (const turn of turns) {
+    const closing = toClosingTurn(abandonedFields(turn, now));
+    tellClosed(dependencies, conversationId, endedBy(turn.value, closing));
+  }
 }

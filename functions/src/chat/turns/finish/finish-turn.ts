@@ -197,18 +197,21 @@ function publishFinished(
   { begun, audience }: Pick<Ending, 'begun' | 'audience'>,
   { conversationId, seq, attempt, state, error, rounds }: TurnEnd,
 ): void {
-  const event = {
-    conversationId,
-    turnId: turnId(seq),
-    attempt,
-    kind: begun.turn.replaces === undefined ? ('message' as const) : ('replacement' as const),
-    isAttended: audience.present().length > 0,
-  };
+  const { replaces } = begun.turn;
+  const isAttended = audience.present().length > 0;
   if (state !== 'awaiting_tool') {
-    const finished = { ...event, state, ...(error && { reason: error.reason }) };
-    addAfterwork(dependencies, publishTurnFinished(dependencies, finished));
-  } else if (rounds)
-    addAfterwork(dependencies, publishTurnWaiting(dependencies, { ...event, round: rounds.count }));
+    const turn = { seq, attempt, replaces, state, reason: error?.reason };
+    addAfterwork(
+      dependencies,
+      publishTurnFinished(dependencies, conversationId, { turn, isAttended }),
+    );
+  } else if (rounds) {
+    const turn = { seq, attempt, replaces, round: rounds.count };
+    addAfterwork(
+      dependencies,
+      publishTurnWaiting(dependencies, conversationId, { turn, isAttended }),
+    );
+  }
 }
 
 /** Times of a production, for its line in the log. */

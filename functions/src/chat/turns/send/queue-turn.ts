@@ -23,7 +23,8 @@ import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { SendRequest } from './send-request.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { commitStart, beginTurnOnce } from '../start/begin-turn.ts';
-import { closeBeforeBeginning, tellClosed } from '../start/close-before.ts';
+import { closeBeforeBeginning } from '../start/close-before.ts';
+import { tellAbandoned } from '../finish/close-turn.ts';
 import { refuseHopeless } from '../overflow.ts';
 import {
   type StartState,
@@ -44,7 +45,7 @@ import { leaseFrom } from '../lease.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
 import { type Subscribers, createSubscribers, liveTurnKey } from '../live-turn.ts';
 import { busyError, shuttingDownError, stillQueuedError } from '../turn-errors.ts';
-import { conversationPath, turnId } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 
 /** How often a turn is looked at whose end is waited for, ms. */
 const AWAITED_LOOK_INTERVAL_MS = 250;
@@ -370,17 +371,11 @@ async function failQueued(
     }),
   );
   await passCrashPoint(dependencies, 'queued-turn-failed');
-  const ended = {
-    conversationId,
-    turnId: turnId(seq),
-    attempt: turn.attempt,
-    kind: turn.replaces === undefined ? ('message' as const) : ('replacement' as const),
-    state: 'failed' as const,
-    reason,
-    isAttended: audience.present().length > 0,
-  };
-  addAfterwork(dependencies, publishTurnFinished(dependencies, ended));
-  tellClosed(dependencies, conversationId, turnsToClose(state, failure.closes));
+  const ended = { ...turn, state: 'failed' as const, reason };
+  const isAttended = audience.present().length > 0;
+  const told = publishTurnFinished(dependencies, conversationId, { turn: ended, isAttended });
+  addAfterwork(dependencies, told);
+  tellAbandoned(dependencies, conversationId, turnsToClose(state, failure.closes));
 }
 
 /**

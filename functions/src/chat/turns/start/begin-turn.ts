@@ -29,7 +29,7 @@ import {
   storedConversation,
   turnsToClose,
 } from './read-start.ts';
-import { tellClosed } from './close-before.ts';
+import { tellAbandoned } from '../finish/close-turn.ts';
 import { preparePrompt } from './prepare-prompt.ts';
 import { holdQuota, nextAttempt, type HeldQuota } from './reserve-turn.ts';
 import {
@@ -128,7 +128,7 @@ export async function beginTurn(
   });
   held.handOver();
   if ('closes' in decision)
-    tellClosed(dependencies, conversationId, turnsToClose(state, decision.closes));
+    tellAbandoned(dependencies, conversationId, turnsToClose(state, decision.closes));
   const { createTime } = isNew ? { createTime: now } : knownTurn(state).value;
   return {
     attempt: { conversationId, seq, attempt: nextAttempt(toBegin), ...lease, turnUpdateTime },

@@ -4,11 +4,10 @@ import {
   closeAbandonedWrites,
   toClosingTurn,
 } from '#shared/conversation/writes/abandoned-turns.ts';
-import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { closedTurn, publishTurnsClosed } from '#functions/events/publish-turn-event.ts';
-import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
-import { closeOpenTurn } from '../finish/close-turn.ts';
+import { closeOpenTurn, tellAbandoned } from '../finish/close-turn.ts';
 import { type StartState, knownTurn, storedConversation } from './read-start.ts';
 
 /**
@@ -59,18 +58,5 @@ export async function closeGivenUp(
   await dependencies.store.commit(
     closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
   );
-  tellClosed(dependencies, conversationId, [known]);
+  tellAbandoned(dependencies, conversationId, [known]);
 }
-
-/** Tells of the ends of turns that a batch has closed; their user goes on behind them. */
-export const tellClosed = (
-  dependencies: ChatDependencies,
-  conversationId: string,
-  turns: readonly TurnDocument[],
-): void => {
-  const closed = turns.map(closedTurn);
-  addAfterwork(
-    dependencies,
-    publishTurnsClosed(dependencies, conversationId, { closed, isAttended: true }),
-  );
-};
