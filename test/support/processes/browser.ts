@@ -41,6 +41,8 @@ export async function startPageStack(options: Partial<StackOptions> = {}): Promi
     open: async (contextOptions = {}) => {
       const context = await browser.newContext({
         locale: 'en',
+        // What moves is drawn again and again, by the processor.
+        reducedMotion: 'reduce',
         viewport: { width: 1440, height: 900 },
         ...contextOptions,
       });
