@@ -26,6 +26,12 @@ export const QUEUE_SPAN_MAX = 100;
  */
 export const OVERTAKE_GRACE_MS = 2_000;
 
+/**
+ * How long the messages that wait behind a turn leave the app to answer its calls, ms. The next of them then begins, and
+ * cancels the calls as a message that is sent now does.
+ */
+export const APP_ANSWERS_FIRST_MS = 30_000;
+
 /** A compaction takes seconds, ms. */
 const COMPACTING_RETRY_MS = 5_000;
 
@@ -271,6 +277,8 @@ export interface QueuedFacts {
   open: TurnFields | undefined;
   /** The turns that `conversation.queue` spans, in order. */
   queue: readonly TurnFields[];
+  /** How long a turn waits for the app, ms. */
+  toolResultTimeoutMs: number;
 }
 
 export type QueuedDecision =
@@ -281,21 +289,32 @@ export type QueuedDecision =
   /** The turn begins. Its batch also closes the turns in `closes`. */
   | { kind: 'beginQueued'; seq: number; attempt: number; closes: readonly number[] };
 
-/** What a waiter does: answers come in the order of seq, and no waiter waits for an abandoned turn. */
+/**
+ * What a waiter does: answers come in the order of seq, and no waiter waits for an abandoned turn, or for an app that
+ * does not answer.
+ */
 export function decideQueued(facts: QueuedFacts): QueuedDecision {
-  const { conversation, own, open, queue, now } = facts;
+  const { conversation, own, open, queue } = facts;
   const isMine = own?.state === 'queued' && own.producer === facts.producer;
   if (conversation?.state !== 'live' || !isMine) return { kind: 'sendAgain' };
   const before = [...(open ? [open] : []), ...queue].filter(
     ({ seq, state }) => seq < own.seq && !isTerminal(state),
   );
-  const nearest = before.findLast(
-    (turn) => turn.state !== 'awaiting_tool' && isLeasedAt(turn, now, OVERTAKE_GRACE_MS),
-  );
+  const nearest = before.findLast((turn) => holdsQueue(turn, facts));
   if (nearest) return { kind: 'wait', behind: nearest.seq };
   const { seq, attempt } = own;
   const closes = before.map((turn) => turn.seq);
   return { kind: 'beginQueued', seq, attempt, closes };
+}
+
+/** Whether the messages behind a turn that has not ended wait for it. */
+export function holdsQueue(
+  turn: TurnFields,
+  { now, toolResultTimeoutMs }: Pick<QueuedFacts, 'now' | 'toolResultTimeoutMs'>,
+): boolean {
+  const graceMs =
+    turn.state === 'awaiting_tool' ? APP_ANSWERS_FIRST_MS - toolResultTimeoutMs : OVERTAKE_GRACE_MS;
+  return isLeasedAt(turn, now, graceMs);
 }
 
 /** The turns that `conversation.queue` spans: those that wait, and those between them that have ended meanwhile. */

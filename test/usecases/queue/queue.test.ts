@@ -1,17 +1,23 @@
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/models/content.ts';
-import { QUEUE_MAX } from '#shared/conversation/start-decision.ts';
+import { APP_ANSWERS_FIRST_MS, QUEUE_MAX } from '#shared/conversation/start-decision.ts';
 import { AppError } from '#shared/lib/errors.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
 import { answered, request, instances, queued, turnsOf } from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
+import { withAppTools } from '#test/support/tools/tool-world.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+
+const usage = { promptTokens: 10, cachedTokens: 0, outputTokens: 5, thoughtsTokens: 0 };
 
 const interrupting = (conversationId: string, text: string) => ({
   ...request(conversationId, text),
@@ -420,3 +426,59 @@ test.each(['interrupt', 'queue'] as const)(
     expect((await passTime(world.clock, first.result)).turn.state).toBe('done');
   },
 );
+
+describe('a message that waits behind a turn that asks the app', () => {
+  /** A turn whose model is answering and will call a function of the app, and a message that waits behind it. */
+  async function waitingBehindCalls() {
+    const clock = createManualClock();
+    const gate = Promise.withResolvers<void>();
+    const locate = { functionCall: { id: 'c0', name: 'locate', args: {} } };
+    const calling = {
+      chunks: [{ parts: [locate], finishReason: 'STOP', usage }],
+      gate: gate.promise,
+    };
+    const { model, requests } = scriptedStreamer(calling, textAnswer('Fine.'));
+    const chat = chatDependencies({ model, clock });
+    const id = randomUUID();
+    await withAppTools(chat, id, ['locate']);
+    const first = await sendMessage(chat, request(id, 'one'));
+    const second = await sendMessage(chat, queued(id, 'two'));
+    gate.resolve();
+    expect((await passTime(clock, first.result)).turn.state).toBe('awaiting_tool');
+    return { chat, clock, id, second, requests };
+  }
+
+  test('a waiting message lets the app answer first', async () => {
+    const { chat, clock, id, second, requests } = await waitingBehindCalls();
+
+    const resumed = await answerCalls(chat, {
+      caller: { uid: 'u1', tier: 'signedIn' },
+      conversationId: id,
+      turnId: 't_1',
+      results: [{ callId: 't_1_c0', kind: 'response', response: { lat: 1 } }],
+      locale: undefined,
+    });
+
+    expect((await passTime(clock, resumed.result)).turn.state).toBe('done');
+    expect((await passTime(clock, second.result)).turn.state).toBe('done');
+    expect(requests.map(({ contents }) => contents.map(contentText).at(-1))).toEqual([
+      'one',
+      '',
+      'two',
+    ]);
+  });
+
+  test('a waiting message is answered when the app does not answer', async () => {
+    const { chat, clock, id, second } = await waitingBehindCalls();
+    const startMs = clock.now().getTime();
+
+    expect((await passTime(clock, second.result)).turn.state).toBe('done');
+
+    const waitedMs = clock.now().getTime() - startMs;
+    expect(waitedMs).toBeGreaterThanOrEqual(APP_ANSWERS_FIRST_MS);
+    expect(waitedMs).toBeLessThan(APP_ANSWERS_FIRST_MS + 2_000);
+    const [first] = await turnsOf(chat, id, 1);
+    expect(first).toMatchObject({ state: 'cancelled' });
+    expect(JSON.stringify(first?.contents)).toContain('cancelled_by_user');
+  });
+});

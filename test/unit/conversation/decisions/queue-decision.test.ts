@@ -16,6 +16,13 @@ const turn = (
 ) => turnDocument({ seq, state, producer: 'mine', ...fields });
 
 const own = turn(5, 'queued');
+const toolResultTimeoutMs = 3_600_000;
+
+/** A turn that asked the app some time ago. */
+const asking = (agoMs: number) =>
+  turn(4, 'awaiting_tool', {
+    leaseUntil: new Date(now.getTime() - agoMs + toolResultTimeoutMs),
+  });
 const facts = (changes: Partial<QueuedFacts>): QueuedFacts => ({
   now,
   conversation,
@@ -23,6 +30,7 @@ const facts = (changes: Partial<QueuedFacts>): QueuedFacts => ({
   producer: 'mine',
   open: undefined,
   queue: [own],
+  toolResultTimeoutMs,
   ...changes,
 });
 
@@ -62,6 +70,16 @@ test.each([
       queue: [turn(4, 'queued', { leaseUntil: longAgo }), own],
     },
     { kind: 'wait', behind: 3 },
+  ],
+  [
+    'not its own while the app has time to answer the calls of the one before it',
+    { open: asking(29_000) },
+    { kind: 'wait', behind: 4 },
+  ],
+  [
+    'its own when the app has not answered in that time',
+    { open: asking(30_000) },
+    { kind: 'beginQueued', seq: 5, attempt: 1, closes: [4] },
   ],
   ['nobody’s when it was cancelled', { own: turn(5, 'cancelled') }, { kind: 'sendAgain' }],
   [

@@ -1,5 +1,6 @@
 import {
   decideQueued,
+  holdsQueue,
   QUEUE_MAX,
   type QueuedDecision,
   queueAfter,
@@ -254,7 +255,9 @@ async function lookAtQueue(
     throw shuttingDownError(`queued turn ${waiter.seq} of ${request.conversationId}`);
   const state = await readStart(dependencies, request);
   const { now, conversation, known, open, queue } = state.facts;
-  const decision = decideQueued({ now, conversation, own: known, producer, open, queue });
+  const { TOOL_RESULT_TIMEOUT_MS: toolResultTimeoutMs } = dependencies.config;
+  const found = { now, conversation, own: known, producer, open, queue };
+  const decision = decideQueued({ ...found, toolResultTimeoutMs });
   switch (decision.kind) {
     case 'sendAgain':
       return 'sendAgain';
@@ -266,23 +269,25 @@ async function lookAtQueue(
   }
 }
 
-/** Waits until the turn `behind` has ended or is abandoned, or the waiter has lost its own turn. */
+/** Waits until the turn `behind` has ended or holds the queue no more, or the waiter has lost its own turn. */
 async function untilPassed(
   dependencies: ChatDependencies,
   waiter: Waiter,
   behind: number,
 ): Promise<void> {
+  const { clock, config, shutdown } = dependencies;
+  const { TOOL_RESULT_TIMEOUT_MS: toolResultTimeoutMs } = config;
   const { conversationId } = waiter.request;
   for (;;) {
     await untilNextLook(dependencies, { conversationId, seq: behind });
-    if (dependencies.shutdown.aborted) return;
+    if (shutdown.aborted) return;
     const [own, before] = await readTurnDocuments(dependencies.store, conversationId, [
       waiter.seq,
       behind,
     ]);
     if (!(await keepLease(dependencies, waiter, own))) return;
     if (!before || isTerminal(before.value.state)) return;
-    if (before.value.leaseUntil <= dependencies.clock.now()) return;
+    if (!holdsQueue(before.value, { now: clock.now(), toolResultTimeoutMs })) return;
   }
 }
 
