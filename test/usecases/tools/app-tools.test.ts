@@ -15,7 +15,7 @@ import {
   expectClean,
   readAs,
 } from '#test/support/chat/chat-server.ts';
-import { collect } from '#test/support/chat/sending.ts';
+import { cancel, collect } from '#test/support/chat/sending.ts';
 import { idsOf, storedTurn } from '#test/support/chat/streaming.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 import {
@@ -153,6 +153,27 @@ describe('a function of the app', () => {
       reason: 'TOOL_RESULT_CONFLICT',
     });
   });
+});
+
+test('a turn that is stopped by another instance while it pauses for the app ends as stopped', async () => {
+  const conversationId = randomUUID();
+  const { chat: other } = toolChat(model);
+  const { chat } = toolChat(model, {
+    overrides: {
+      store: other.store,
+      atCrashPoint: (point) =>
+        point === 'before-finish'
+          ? cancel(other, conversationId).then(() => undefined)
+          : Promise.resolve(),
+    },
+  });
+  await withAppTools(chat, conversationId, ['locate', 'choose']);
+
+  const { turn, chunks } = await say(chat, conversationId, ASKING);
+
+  expect(turn.state).toBe('cancelled');
+  expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'other' });
+  expect(await storedTurn(chat, conversationId, 1)).toMatchObject({ state: 'cancelled' });
 });
 
 describe('a tool of the server that needs the user’s word', () => {

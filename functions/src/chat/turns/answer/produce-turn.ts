@@ -135,11 +135,10 @@ async function produceTurn(
       await settleUnstored(dependencies, { begun, answer, writer });
       throw shuttingDownError(`turn ${seq} of ${conversationId}`);
     }
-    const isCancelled = cancelled.signal.aborted;
     const finished = await finishTurn(dependencies, {
       begun,
       answer,
-      isCancelled,
+      cancelled: cancelled.signal,
       isAsked,
       writer,
       log,

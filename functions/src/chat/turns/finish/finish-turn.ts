@@ -41,7 +41,8 @@ const FINISH_FRAMES_BYTES = 512 * 1024;
 interface Ending {
   begun: BegunTurn;
   answer: TurnAnswer;
-  isCancelled: boolean;
+  /** Has fired, or fires while the end is stored, where the turn was asked to stop. */
+  cancelled: AbortSignal;
   /** The model was called. */
   isAsked: boolean;
   writer: TurnWriter;
@@ -88,35 +89,42 @@ export async function finishTurn(
   return { turn, context, replayed: false, shrinkage: answer.sent.shrinkage };
 }
 
-/** Stores the end of a turn. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
+/**
+ * Stores the end of a turn. One that was asked to stop while its pause was being stored ends as cancelled. Throws
+ * TURN_TAKEN_OVER, StoreUnavailableError.
+ */
 async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
-  const { begun, answer, isCancelled, log } = ending;
-  const now = dependencies.clock.now();
-  const requestId = dependencies.randomness.uuid();
-  const end = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
-  const request = await requestAtEnd(dependencies, begun, end);
-  const { compactionRequest } = request;
-  const context = viewAfterFinish(dependencies, begun, { ...end, compactionRequest });
-  const closing = closingChunks({ turn: end, error: end.error, context });
-  await passCrashPoint(dependencies, 'before-finish');
-  const committedRequest = await commitFinish(dependencies, ending, {
-    end,
-    closing: log.preview(closing),
-    status: compactionRequest && context,
-    request,
-  });
-  return { end: { ...end, compactionRequest: committedRequest }, context, closing };
+  const { begun, answer, cancelled, log } = ending;
+  for (;;) {
+    const now = dependencies.clock.now();
+    const requestId = dependencies.randomness.uuid();
+    const isCancelled = cancelled.aborted;
+    const end = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
+    const request = await requestAtEnd(dependencies, begun, end);
+    const { compactionRequest } = request;
+    const context = viewAfterFinish(dependencies, begun, { ...end, compactionRequest });
+    const closing = closingChunks({ turn: end, error: end.error, context });
+    await passCrashPoint(dependencies, 'before-finish');
+    const committed = await commitFinish(dependencies, ending, {
+      end,
+      closing: log.preview(closing),
+      status: compactionRequest && context,
+      request,
+    });
+    if (committed !== 'cancelled')
+      return { end: { ...end, compactionRequest: committed.compactionRequest }, context, closing };
+  }
 }
 
 /**
  * Commits the end of a turn, or its pause, with the frames that are not stored yet and the closing ones. A lost reply
  * and a lost guard look the same from here, so a failed try reads the turn: if this producer has ended it, the try
- * succeeded. Resolves to the compaction request that the workers are to be told of. Throws TURN_TAKEN_OVER,
- * StoreUnavailableError.
+ * succeeded. Resolves to the compaction request that the workers are to be told of, or to `cancelled` without a commit:
+ * the turn was to pause and has been asked to stop. Throws TURN_TAKEN_OVER, StoreUnavailableError.
  */
 async function commitFinish(
   dependencies: ChatDependencies,
-  { begun, writer }: Pick<Ending, 'begun' | 'writer'>,
+  { begun, cancelled, writer }: Pick<Ending, 'begun' | 'cancelled' | 'writer'>,
   finish: {
     end: TurnEnd;
     closing: readonly StreamFrame[];
@@ -124,7 +132,7 @@ async function commitFinish(
     status: ContextObject | undefined;
     request: RequestAtEnd;
   },
-): Promise<TurnEnd['compactionRequest']> {
+): Promise<Pick<TurnEnd, 'compactionRequest'> | 'cancelled'> {
   const { store, clock } = dependencies;
   const { attempt } = begun;
   const { end, closing, status } = finish;
@@ -149,13 +157,14 @@ async function commitFinish(
       const afterTurn =
         dependencies.afterTurn && end.state === 'done' ? [afterTurnWrite(end, end.now)] : [];
       await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites, ...afterTurn]);
-      return request.compactionRequest;
+      return { compactionRequest: request.compactionRequest };
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= FINISH_TRIES) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const standing = await writer.reread().catch(() => 'own' as const);
-      if (standing === 'ended') return maybeCommitted;
+      if (standing === 'ended') return { compactionRequest: maybeCommitted };
       if (standing === 'lost') throw takenOverError();
+      if (end.waitsUntil && cancelled.aborted) return 'cancelled';
       // The last try does not wait for a conversation document that others keep changing: a needless request ends as
       // NOOP.
       request =
