@@ -138,7 +138,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   run(input: z.infer<Input>, context: ToolContext): unknown;
   /** Whether the user is asked before this call runs. Default: never. Where it throws, the user is asked. */
   needsApproval?:
-    boolean | ((input: z.infer<Input>, call: TurnStart) => boolean | Promise<boolean>);
+    | boolean
+    | ((input: z.infer<Input>, call: TurnStart) => boolean | Promise<boolean>);
   /** Default 30,000. */
   timeoutMs?: number;
   /** It is asked again and again until something has happened: equal calls of it are no loop. */
@@ -211,7 +212,8 @@ export interface RecapApp {
    * logged, and the last one stays.
    */
   systemInstruction?:
-    string | ((turn: TurnStart) => string | undefined | Promise<string | undefined>);
+    | string
+    | ((turn: TurnStart) => string | undefined | Promise<string | undefined>);
   /** Beside those of `BUILT_IN_TOOLS`. */
   tools?: readonly AnyTool[];
   /**
@@ -237,7 +239,10 @@ export interface RecapApp {
     (
       compaction: BeforeCompaction,
     ) =>
-      BeforeCompactionResult | undefined | void | Promise<BeforeCompactionResult | undefined | void>
+      | BeforeCompactionResult
+      | undefined
+      | void
+      | Promise<BeforeCompactionResult | undefined | void>
   >;
   /**
    * Runs in the worker after a compaction for which turns were chosen, unless a step before it ended it; ten seconds.

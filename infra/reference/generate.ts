@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readOptions, runCommand } from '../command-line.ts';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { apiDocument, openApiText, servedDocument } from './api-document.ts';
 import { clientTypes } from './client-types.ts';
 import { configurationDocument } from './configuration-document.ts';
@@ -23,9 +23,11 @@ Exit code: 0 written, or all is up to date; 1 something is not, or a constant ha
 const root = new URL('../../', import.meta.url);
 const readText = (path: string) => readFile(new URL(path, root), 'utf8');
 
-async function formatted(path: string, text: string | Promise<string>): Promise<string> {
-  const file = fileURLToPath(new URL(path, root));
-  return format(await text, { ...(await resolveConfig(file)), filepath: file });
+/** As `npm run format` does it. */
+async function formatted(path: string, text: string): Promise<string> {
+  const { code, errors } = await format(path, text, { singleQuote: true });
+  if (errors.length > 0) throw new Error(`${path} cannot be formatted: ${JSON.stringify(errors)}`);
+  return code;
 }
 
 /** The guide with each row of its tables of variables and outputs as the module says it. */
@@ -72,8 +74,8 @@ const outputs: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/errors.md': errorsDocument,
   'docs/reference/openapi.json': openApiText,
   'docs/reference/api.md': () => apiDocument(servedDocument()),
-  'clients/typescript/src/wire/wire.ts': () =>
-    formatted('clients/typescript/src/wire/wire.ts', clientTypes()),
+  'clients/typescript/src/wire/wire.ts': async () =>
+    formatted('clients/typescript/src/wire/wire.ts', await clientTypes()),
   'terraform/settings.json': deploymentSettings,
   'terraform/README.md': terraformGuide,
 };

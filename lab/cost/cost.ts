@@ -52,9 +52,10 @@ const options = {
 const reportPath = fileURLToPath(new URL('../../docs/reference/cost.md', import.meta.url));
 
 async function writeReport(page: string): Promise<void> {
-  const { format } = await import('prettier');
-  const style = { parser: 'markdown', printWidth: 120, proseWrap: 'always' } as const;
-  await writeFile(reportPath, await format(page, style));
+  const { format } = await import('oxfmt');
+  const style = { printWidth: 120, proseWrap: 'always' } as const;
+  const { code } = await format(reportPath, page, style);
+  await writeFile(reportPath, code);
 }
 
 process.exitCode = await runCommand(help, async (argv) => {

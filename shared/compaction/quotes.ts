@@ -15,7 +15,8 @@ export type QuoteRefusal =
 
 /** Whole sentences of one turn of the user, as he wrote them, a point of a list behind the line that announces it. */
 type QuotedSentences =
-  { ok: true; text: string; seq: number } | { ok: false; reason: QuoteRefusal };
+  | { ok: true; text: string; seq: number }
+  | { ok: false; reason: QuoteRefusal };
 
 /** What an operation names as its proof. */
 interface Cited {

@@ -277,7 +277,8 @@ type SnapshotProblem =
   | 'oversize';
 
 type SnapshotReading =
-  { ok: true; snapshot: SnapshotSections } | { ok: false; problem: SnapshotProblem };
+  | { ok: true; snapshot: SnapshotSections }
+  | { ok: false; problem: SnapshotProblem };
 
 interface Search {
   /** Of the last complete snapshot so far. */

@@ -175,7 +175,8 @@ export interface Block {
 export function toBlocks(
   contents: readonly Content[],
   options: { from: number } & (
-    { counting: TokenCounting } | { tokensOf: (content: Content, index: number) => number }
+    | { counting: TokenCounting }
+    | { tokensOf: (content: Content, index: number) => number }
   ),
 ): Block[] {
   const tokensOf =

@@ -21,7 +21,15 @@ export type ErrorStatus = (typeof errorStatuses)[number];
  * the path parameter of that name.
  */
 type ErrorScope =
-  'every' | 'user' | 'body' | 'write' | 'change' | 'path' | 'paged' | 'answer' | `{${string}}`;
+  | 'every'
+  | 'user'
+  | 'body'
+  | 'write'
+  | 'change'
+  | 'path'
+  | 'paged'
+  | 'answer'
+  | `{${string}}`;
 
 /**
  * Whether the same request may be sent again: `yes`, after `Retry-After` where it is given; `later`, when what is in

@@ -15,7 +15,8 @@ type SettledReason = {
 
 /** UPPER_SNAKE, e.g. `TURN_IN_PROGRESS`; one that is not in the table, or has two statuses there, with its status. */
 type Reason =
-  { reason: SettledReason; status?: undefined } | { reason: string; status: ErrorStatus };
+  | { reason: SettledReason; status?: undefined }
+  | { reason: string; status: ErrorStatus };
 
 interface ErrorTexts {
   /**

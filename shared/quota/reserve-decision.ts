@@ -309,7 +309,8 @@ export const creationsOfFork = (turns: number): number =>
   Math.max(1, Math.ceil(turns / TURNS_PER_CREATION));
 
 type CreationDecision =
-  { kind: 'counted'; usage: Usage } | { kind: 'refused'; refusal: QuotaRefusal };
+  | { kind: 'counted'; usage: Usage }
+  | { kind: 'refused'; refusal: QuotaRefusal };
 
 /** Whether a user may make so much more on a day, and what their document of the day becomes then. */
 export function decideCreation(

@@ -132,7 +132,14 @@ export interface MessageError {
 }
 
 export type MessageState =
-  'pending' | 'sent' | 'queued' | 'running' | 'waiting' | 'done' | 'stopped' | 'failed';
+  | 'pending'
+  | 'sent'
+  | 'queued'
+  | 'running'
+  | 'waiting'
+  | 'done'
+  | 'stopped'
+  | 'failed';
 
 /** One message of the user or of the model; clients/README.md has its states. */
 export interface Message {

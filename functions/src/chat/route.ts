@@ -90,7 +90,10 @@ export interface RouteRequest<Params, Query, Body> extends PublicRequest<Params,
 }
 
 export type ResponseMedia =
-  'application/json' | 'text/event-stream' | 'application/jsonl' | 'text/markdown';
+  | 'application/json'
+  | 'text/event-stream'
+  | 'application/jsonl'
+  | 'text/markdown';
 
 /** Where a route is served (`chat-routes.ts`). */
 export interface Address {

@@ -6,7 +6,13 @@ import { publishEvent } from './publish-event.ts';
 
 /** What happens to a compaction, as the events topic and the log name it. */
 export type CompactionEventType =
-  'requested' | 'started' | 'verified' | 'swapped' | 'skipped' | 'failed' | 'restored';
+  | 'requested'
+  | 'started'
+  | 'verified'
+  | 'swapped'
+  | 'skipped'
+  | 'failed'
+  | 'restored';
 
 /** An event for whoever listens; figures that are not known are absent. Never any text of a conversation. */
 interface CompactionEvent {

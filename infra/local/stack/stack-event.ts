@@ -1,6 +1,12 @@
 /** A process or service of the local stack. */
 export type PartName =
-  'chat' | 'compaction' | 'functions' | 'fake-gemini' | 'emulators' | 'subscriptions' | 'page';
+  | 'chat'
+  | 'compaction'
+  | 'functions'
+  | 'fake-gemini'
+  | 'emulators'
+  | 'subscriptions'
+  | 'page';
 
 /** What the stack tells about itself; the console shows it, tests read it. */
 export type StackEvent =

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import type { BenchGroup, BenchResult } from '../measure.ts';
@@ -72,6 +72,7 @@ export async function writeReport(
 ): Promise<void> {
   const svg = await drawChart(chartOf(run.results));
   await writeFile(join(folder, 'speed.svg'), `${svg}\n`);
-  const style = { parser: 'markdown', printWidth: 100, proseWrap: 'preserve' } as const;
-  await writeFile(join(folder, 'speed.md'), await format(reportOf(groups, run), style));
+  const page = join(folder, 'speed.md');
+  const { code } = await format(page, reportOf(groups, run), { proseWrap: 'preserve' });
+  await writeFile(page, code);
 }

@@ -164,7 +164,9 @@ const isForeign = (part: z.infer<typeof toolPart>) =>
 
 /** An output, why there is none, or the user's word on a call of the server. */
 type UiToolOutput = { callId: string } & (
-  { output: unknown } | { error: string } | { approved: boolean }
+  | { output: unknown }
+  | { error: string }
+  | { approved: boolean }
 );
 
 function wordOf(part: z.infer<typeof toolPart>): UiToolOutput {

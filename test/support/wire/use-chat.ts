@@ -39,7 +39,8 @@ export function chatState<Message>(messages: readonly Message[] = []): PlainChat
 }
 
 type ToolOutput = { tool: string; toolCallId: string } & (
-  { output: unknown } | { state: 'output-error'; errorText: string }
+  | { output: unknown }
+  | { state: 'output-error'; errorText: string }
 );
 
 /** A message that a chat shows, with whatever parts. */

@@ -218,9 +218,8 @@ function newChat() {
   const context = async () => {
     const path = `/v1/conversations/${conversation_id}/context`;
     const { text } = await at.call({ method: 'GET', path, uid: 'alice' });
-    return JSON.parse(text).items.flatMap(
-      ({ kind, content }: { kind: string; content: Content }) =>
-        kind === 'turn' && content.role === 'user' ? [content.parts[0]?.text] : [],
+    return JSON.parse(text).items.flatMap(({ kind, content }: { kind: string; content: Content }) =>
+      kind === 'turn' && content.role === 'user' ? [content.parts[0]?.text] : [],
     );
   };
   return { calls, send, context };
