@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions, runCommand } from '#infra/command-line.ts';
 import type { Page } from 'playwright-core';
 import {
   compactNow,
@@ -19,7 +19,9 @@ const help = `Usage: npm run screenshots
 
 Starts the local stack and a browser, and writes docs/images/*.png anew.
 
-  --help   this text`;
+  --help   this text
+
+Exit code: 0 written; 2 wrong arguments.`;
 
 /** A little more than the story has, so that the gauge is nearly full. */
 const THRESHOLD_TOKENS = 2_000;
@@ -90,12 +92,7 @@ async function shootPhone(stack: PageStack, id: string): Promise<void> {
   await close();
 }
 
-async function run(): Promise<void> {
-  const { values } = parseArgs({ options: { help: { type: 'boolean', default: false } } });
-  if (values.help) {
-    console.log(help);
-    return;
-  }
+async function shootAll(): Promise<void> {
   if (missingBrowser().length > 0) throw new Error(`no browser is installed: ${INSTALL_BROWSER}`);
   await mkdir(directory, { recursive: true });
   const stack = await startPageStack({ environment: { TITLES: 'on' } });
@@ -115,4 +112,8 @@ async function run(): Promise<void> {
   }
 }
 
-await run();
+process.exitCode = await runCommand(help, async (argv) => {
+  if (readOptions(argv, { help: { type: 'boolean' } }).help === true) return 'help';
+  await shootAll();
+  return 0;
+});

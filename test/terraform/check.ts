@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions, runCommand } from '#infra/command-line.ts';
 import { INSTALL_TERRAFORM, missingTerraform } from '../support/tools/missing-tools.ts';
 import { checkAppProject } from './app-project.ts';
 import { checkTerraform, rootsIn, terraformFolder, type CheckResult } from './check-terraform.ts';
@@ -111,17 +111,11 @@ To run them: a network, or TF_CLI_CONFIG_FILE with a mirror (https://developer.h
   return offline.isPassed ? 0 : 1;
 }
 
-function readArguments() {
-  try {
-    const options = { 'write-schemas': { type: 'boolean' }, help: { type: 'boolean' } } as const;
-    return parseArgs({ options }).values;
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    return undefined;
-  }
-}
-
-const wanted = readArguments();
-if (wanted === undefined) process.exitCode = 2;
-else if (wanted.help === true) console.log(help);
-else process.exitCode = await (wanted['write-schemas'] === true ? writeSchemas() : checkAll());
+process.exitCode = await runCommand(help, async (argv) => {
+  const wanted = readOptions(argv, {
+    'write-schemas': { type: 'boolean' },
+    help: { type: 'boolean' },
+  });
+  if (wanted.help === true) return 'help';
+  return wanted['write-schemas'] === true ? writeSchemas() : checkAll();
+});

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 
 const run = promisify(execFile);
@@ -10,11 +10,37 @@ const commands = Object.entries(manifest.scripts).flatMap(([name, line]) => {
   return file === undefined ? [] : [[name, file] as const];
 });
 
-test.each(commands)('npm run %s -- --help prints its usage', async (_, file) => {
-  const { stdout, stderr } = await run(process.execPath, [file, '--help']);
+const BEGINS = '== ';
 
-  expect(stdout).toMatch(/^usage:? npm (?:run|start|test)/imu);
-  expect(stderr).toBe('');
+/** Asks one command after the other, in one process, which none of them ends: what they share is loaded once. */
+const askAll = `
+import { pathToFileURL } from 'node:url';
+process.exit = () => undefined;
+for (const file of process.argv.slice(1)) {
+  process.argv = [process.execPath, file, '--help'];
+  console.log('${BEGINS}' + file);
+  await import(pathToFileURL(file));
+}`;
+
+const printed = new Map<string, string>();
+let complaints = '';
+beforeAll(async () => {
+  const files = commands.map(([, file]) => file);
+  const parameters = ['--input-type=module', '--eval', askAll, '--', ...files];
+  const { stdout, stderr } = await run(process.execPath, parameters);
+  for (const text of stdout.split(BEGINS)) {
+    const end = text.indexOf('\n');
+    printed.set(text.slice(0, end), text.slice(end + 1));
+  }
+  complaints = stderr;
+});
+
+test.each(commands)('npm run %s -- --help prints its usage', (_, file) => {
+  expect(printed.get(file)).toMatch(/^usage:? npm (?:run|start|test)/imu);
+});
+
+test('no command complains where it is asked for its help', () => {
+  expect(complaints).toBe('');
 });
 
 test('a command names an unknown option without a stack trace', async () => {
