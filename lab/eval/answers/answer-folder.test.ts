@@ -63,15 +63,4 @@ describe('a folder of answers', () => {
     expect(await answers.answer(asking('New words'))).toBe('older');
     expect(answers.describe()).toContain('have changed: a_1.ledger.g2.main');
   });
-
-  test.each([
-    { isLoose: false, isWaiting: true },
-    { isLoose: true, isWaiting: false },
-  ])('without a condensed output waits: $isWaiting, loose: $isLoose', async (expected) => {
-    const answers = opened(expected);
-
-    await answers.answer(asking('Left out', 'compress-1-condense-1'));
-
-    expect(answers.isWaiting()).toBe(expected.isWaiting);
-  });
 });

@@ -33,9 +33,6 @@ interface AskedText {
   text: string;
 }
 
-/** The service goes on without these, as when their calls fail. */
-const isOptional = ({ place: { kind } }: AskedPrompt): boolean => kind === 'condense';
-
 /** An answer without the fence that models like to put around JSON. */
 const withoutFence = (text: string): string =>
   text.trim().replaceAll(/^```(?:json)?\n?|\n?```$/gu, '');
@@ -110,9 +107,7 @@ export class AnswerFolder {
 
   /** Whether the conversation cannot go on before somebody has answered. */
   isWaiting(): boolean {
-    return [...this.#ofConversation.values()].some(
-      (prompt) => prompt.answer === undefined && !(this.#isLoose && isOptional(prompt)),
-    );
+    return [...this.#ofConversation.values()].some(({ answer }) => answer === undefined);
   }
 
   #missing(): AskedPrompt[] {

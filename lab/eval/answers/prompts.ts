@@ -4,7 +4,7 @@ import type { Content } from '#shared/models/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 
 /** `verify` is a second pass; `reader` and `judge` are asked of what is left. */
-const promptKinds = ['main', 'verify', 'condense', 'reader', 'judge'] as const;
+const promptKinds = ['main', 'verify', 'reader', 'judge'] as const;
 
 /** What a prompt asks for. */
 type PromptKind = (typeof promptKinds)[number];

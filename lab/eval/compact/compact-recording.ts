@@ -10,6 +10,7 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Profile } from '#shared/conversation/documents/snapshot.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { updateDocument } from '#test/support/compaction/compacted-conversation.ts';
 import {
   buildConversation,
   turnWrites,
@@ -72,14 +73,9 @@ export async function appendTurns(
   );
   for (let start = 0; start < writes.length; start += turnsPerCommit)
     await store.commit(writes.slice(start, start + turnsPerCommit).flat());
-  await store.commit([
-    {
-      op: 'update',
-      path: conversationPath(conversationId),
-      fields: { lastSeq: stored + turns.length },
-      guard: { exists: true },
-    },
-  ]);
+  await updateDocument(store, conversationPath(conversationId), {
+    lastSeq: stored + turns.length,
+  });
 }
 
 /** One compaction and what it left. */
@@ -158,14 +154,9 @@ export async function compactThrough(
   };
   const since = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
-  await dependencies.store.commit([
-    {
-      op: 'update',
-      path: conversationPath(conversationId),
-      fields: { compactionRequests: { manual: { requestId, since } } },
-      guard: { exists: true },
-    },
-  ]);
+  await updateDocument(dependencies.store, conversationPath(conversationId), {
+    compactionRequests: { manual: { requestId, since } },
+  });
   const result = await runCompaction(withSettings(dependencies, policySettings), {
     conversationId,
     signal: new AbortController().signal,
