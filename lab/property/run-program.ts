@@ -25,8 +25,7 @@ import {
 } from './interleaving.ts';
 import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
 import { eraseTimeOf } from './invariants/journal-writes.ts';
-import { createListedStates } from './listed-states.ts';
-import type { Journal } from './world-store.ts';
+import { createListedStates, type Journal } from './world-store.ts';
 import {
   createWorld,
   type StepManner,

@@ -11,10 +11,15 @@ import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
 import { type Interleaving, createProcess, type Flow, type Process } from './interleaving.ts';
-import { createListedStates } from './listed-states.ts';
 import { createModels } from './world-models.ts';
 import { CONVERSATION } from './initial-state.ts';
-import { createJournal, type HostileValues, type Journal, observedStore } from './world-store.ts';
+import {
+  createJournal,
+  createListedStates,
+  type HostileValues,
+  type Journal,
+  observedStore,
+} from './world-store.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { createInterleaving } from '#lab/property/interleaving.ts';
 import { readDocuments, type Documents } from '#lab/property/invariants/documents.ts';
-import { entryFaults } from '#lab/property/invariants/listed-entries.ts';
+import { entryFaults } from '#lab/property/invariants/inbox.ts';
 import { violationsOf } from '#lab/property/invariants/invariants.ts';
 import { complete, showEverywhere, type RunRecord } from '#lab/property/run-program.ts';
 import { marksIn } from '#lab/property/scripted-models.ts';

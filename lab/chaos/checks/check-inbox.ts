@@ -1,5 +1,5 @@
 import { type ChatClient, pathOf } from '#lab/chat-client/client.ts';
-import { entryFaults } from '#lab/property/invariants/listed-entries.ts';
+import { entryFaults } from '#lab/property/invariants/inbox.ts';
 import { conversationPath, inboxPath, turnId } from '#shared/conversation/documents/paths.ts';
 import { contentText, partSchema } from '#shared/models/content.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
