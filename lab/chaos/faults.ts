@@ -64,7 +64,7 @@ function createModelFaults(fakeGemini: FakeGemini, random: Random, tally: Tally)
 }
 
 /** Does something again and again, with pauses between `min` and `max` ms, until `signal` fires. */
-async function repeatedly(
+export async function repeatedly(
   pause: { random: Random; minMs: number; maxMs: number; signal: AbortSignal },
   run: () => Promise<void> | void,
 ): Promise<void> {

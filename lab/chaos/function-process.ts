@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { answerStatus } from '#infra/local/processes/open-server.ts';
 
 /** What a function process of a chaos run is started with, as JSON on its command line. */
 export const entrySettingsSchema = z.strictObject({
@@ -54,16 +55,6 @@ interface FunctionProcessOptions {
 
 export type FunctionProcess = ReturnType<typeof createFunctionProcess>;
 
-async function answers(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    await response.arrayBuffer();
-    return response.status < 500;
-  } catch {
-    return false;
-  }
-}
-
 function launch(options: FunctionProcessOptions, settings: EntrySettings): ChildProcess {
   const { target, port, environment } = options;
   const child = spawn(
@@ -98,7 +89,7 @@ export function createFunctionProcess(options: FunctionProcessOptions) {
         if (child === started) options.onCrash(`${name} ended: ${signal ?? `exit code ${code}`}`);
       });
       const giveUpAt = performance.now() + READY_TIMEOUT_MS;
-      while (!(await answers(url))) {
+      while (((await answerStatus(url)) ?? 500) >= 500) {
         if (child !== started) return;
         if (isGone(started) || performance.now() > giveUpAt)
           throw new Error(`${name} did not start`);

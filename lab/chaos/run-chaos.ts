@@ -12,7 +12,7 @@ import {
 import { type ClientName, startLauncher } from '#test/conformance/launchers/clients.ts';
 import type { Launcher } from '#test/conformance/launchers/launcher.ts';
 import { App } from './app.ts';
-import { driveFaults, restartCalm } from './faults.ts';
+import { driveFaults, repeatedly, restartCalm } from './faults.ts';
 import { phoneActions } from './phones/actions.ts';
 import { ChatClient } from '#lab/chat-client/client.ts';
 import { answersTo, canariesIn } from './phones/message-text.ts';
@@ -130,14 +130,6 @@ function dealActions(count: number, random: Random): PhoneAction[][] {
     .toSorted((one, other) => one.place - other.place);
   for (const [index, { action }] of shuffled.entries()) hands[index % count]?.push(action);
   return hands;
-}
-
-/** Does something every `ms` until the signal fires. */
-async function every(ms: number, signal: AbortSignal, run: () => Promise<void> | void) {
-  while (!signal.aborted) {
-    await delay(ms, undefined, { signal }).catch(() => undefined);
-    if (!signal.aborted) await run();
-  }
 }
 
 function progressLine({ ledger, tally }: Run, startedAtMs: number): string {
@@ -281,9 +273,10 @@ async function runWith(launcher: Launcher, options: ChaosOptions): Promise<Chaos
   const ended = new AbortController();
   const { signal } = ended;
   const startedAtMs = performance.now();
+  const every = (ms: number) => ({ random: run.random, minMs: ms, maxMs: ms, signal });
   const surroundings = [
-    every(PROGRESS_EVERY_MS, signal, () => options.onProgress(progressLine(run, startedAtMs))),
-    every(SWEEP_EVERY_MS, signal, () => run.world.publishSweep()),
+    repeatedly(every(PROGRESS_EVERY_MS), () => options.onProgress(progressLine(run, startedAtMs))),
+    repeatedly(every(SWEEP_EVERY_MS), () => run.world.publishSweep()),
   ];
   const owners = createOwners(run);
   const apps: App[] = [];

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { beforeTurnHooks } from '#functions/app-steps.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { once } from '#shared/lib/once.ts';
@@ -11,6 +10,7 @@ import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
 import { atMost, type BenchCase, type BenchGroup } from '../measure.ts';
 import { bareBurstMs, parallelSendsMs } from '../worlds/contention.ts';
 import { countStore, type StoreWork } from '../worlds/counted-store.ts';
@@ -44,12 +44,7 @@ const slowSpeaker: ModelStreamer = {
 async function answerOfSixSeconds(): Promise<StoreWork> {
   const { store, take } = countStore(createMemoryDocumentStore());
   const chat = chatDependencies({ store, model: slowSpeaker, clock: systemClock });
-  const { result } = await sendMessage(chat, {
-    caller: { uid: 'u1', tier: 'signedIn' },
-    conversationId: randomUUID(),
-    message: { id: randomUUID(), parts: [{ text: 'Tell me.' }] },
-  });
-  await result;
+  await sendAll(chat, randomUUID(), ['Tell me.']);
   return take();
 }
 

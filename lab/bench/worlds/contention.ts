@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { AppError } from '#shared/lib/errors.ts';
+import { request } from '#test/support/chat/sending.ts';
 import type { EmulatedChat } from './emulated-chat.ts';
 
 const AT_ONCE = 20;
@@ -11,14 +12,10 @@ const BACK_OFF_MS = 50;
 const backOff = () => delay(Math.random() * BACK_OFF_MS);
 
 async function sendUntilAnswered({ chat }: EmulatedChat, conversationId: string): Promise<void> {
-  const request = {
-    caller: { uid: 'u1', tier: 'signedIn' as const },
-    conversationId,
-    message: { id: randomUUID(), parts: [{ text: 'Hello there' }] },
-  };
+  const message = request(conversationId, 'Hello there');
   for (;;) {
     try {
-      const { result } = await sendMessage(chat, request);
+      const { result } = await sendMessage(chat, message);
       await result;
       return;
     } catch (error) {

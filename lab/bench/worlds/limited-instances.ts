@@ -6,6 +6,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Clock, ModelRequest } from '#shared/ports/ports.ts';
 import { limitedChat } from '#test/support/chat/quotas.ts';
+import { request } from '#test/support/chat/sending.ts';
 import { countStore, type CountedStore } from './counted-store.ts';
 
 /** What a call of the database takes, ms. */
@@ -44,8 +45,8 @@ export function createLimitedInstances(
   const counted = countStore(createMemoryDocumentStore(pause));
   const requests: ModelRequest[] = [];
   const model: ChatDependencies['model'] = {
-    async *stream(request) {
-      requests.push(request);
+    async *stream(called) {
+      requests.push(called);
       if (clock && modelMs > 0) await clock.wait(modelMs);
       yield { parts: [{ text: 'A trip to Busan in May.' }] };
       yield { parts: [], finishReason: 'STOP', usage: reported };
@@ -69,11 +70,8 @@ export async function sendOne(
   chat: ChatDependencies,
   { uid = 'u1', conversationId = randomUUID() }: { uid?: string; conversationId?: string } = {},
 ): Promise<void> {
-  const handle = await sendMessage(chat, {
-    caller: { uid, tier: 'signedIn' },
-    conversationId,
-    message: { id: randomUUID(), parts: [{ text: 'Where is it quiet in the morning?' }] },
-  });
+  const asked = request(conversationId, 'Where is it quiet in the morning?');
+  const handle = await sendMessage(chat, { ...asked, caller: { uid, tier: 'signedIn' } });
   await handle.result;
   await Promise.all(chat.afterwork);
 }

@@ -2,6 +2,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { Write } from '#shared/ports/ports.ts';
+import { request } from '#test/support/chat/sending.ts';
 import { manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { answerText, reservationOf, userText } from './bench-conversation.ts';
@@ -55,12 +56,7 @@ async function oneTurn(
 ): Promise<TurnWork> {
   counted.take();
   const startedAt = performance.now();
-  const handle = await sendMessage(chat, {
-    caller: { uid: 'u1', tier: 'signedIn' },
-    conversationId,
-    message: { id: randomUUID(), parts: [{ text: ASKED }] },
-    ...options,
-  });
+  const handle = await sendMessage(chat, { ...request(conversationId, ASKED), ...options });
   handle.subscribe(new AbortController().signal);
   let firstTextMs = Number.NaN;
   for await (const { chunk } of handle.frames())

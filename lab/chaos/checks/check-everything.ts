@@ -6,9 +6,9 @@ import { decodeJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { ChatClient } from '#lab/chat-client/client.ts';
+import { sha256 } from '#test/support/signing.ts';
 import { checkErased, type ErasedRun } from './check-erased.ts';
 import { checkTranscripts, type Transcript, type Finding, hashOf } from './check-transcripts.ts';
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 interface CheckedRun extends ErasedRun {
@@ -48,8 +48,6 @@ const kinds: Readonly<Record<`I${number}`, Finding['kind']>> = {
   I7: 'leaked',
   I8: 'lost',
 };
-
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /** What is unfinished in the documents of a conversation, and what `npm run ops -- verify` finds in them. */
 async function checkDocuments(run: CheckedRun, conversationId: string): Promise<Finding[]> {

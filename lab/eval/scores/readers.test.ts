@@ -16,21 +16,16 @@ const probes = [
   { id: 'open', question: 'Which car?', category: 'simple', evidenceTurnIndexes: [0] },
 ];
 
-test('readers are asked about folded turns and what was never said, spread evenly', () => {
+test('readers are asked questions that are spread evenly', () => {
   const many = Array.from({ length: 9 }, (_, index) => ({
     ...probe,
     id: `q${index}`,
     question: '?',
     evidenceTurnIndexes: [0],
   }));
-  const idsOf = (all: typeof many, count: number) =>
-    foldedQuestions({ probes: all }, { keepFrom: 4, count }).map(({ id }) => id);
+  const asked = foldedQuestions({ probes: many }, { keepFrom: 4, count: 3 });
 
-  expect(foldedQuestions({ probes }, { keepFrom: 4, count: 10 }).map(({ id }) => id)).toEqual([
-    'folded',
-    'unsaid',
-  ]);
-  expect(idsOf(many, 3)).toEqual(['q0', 'q3', 'q6']);
+  expect(asked.map(({ id }) => id)).toEqual(['q0', 'q3', 'q6']);
 });
 
 test('only a mark for every answer is taken', () => {
