@@ -5,7 +5,7 @@ import {
   readInteger,
   readOptions,
 } from '#infra/command-line.ts';
-import { AnswerFolder } from './answers/answer-folder.ts';
+import { AnswerFolder } from './answer-folder.ts';
 
 export const evalHelp = `Usage: npm run eval -- --data FILE.jsonl --score NAME [options]
 

@@ -6,7 +6,6 @@ export interface StoreWork {
   /** Of the reads, those of the index of recall. */
   indexReads: number;
   writes: number;
-  deletes: number;
   /** Time in which at least one call was under way. */
   busyMs: number;
   /** The batches, in order. */
@@ -23,7 +22,6 @@ const nothing = (): StoreWork => ({
   reads: 0,
   indexReads: 0,
   writes: 0,
-  deletes: 0,
   busyMs: 0,
   batches: [],
 });
@@ -45,15 +43,14 @@ export function countStore(store: DocumentStore): CountedStore {
   }
   return {
     store: {
+      ...store,
       get: (paths) => {
         work.reads += paths.length;
         work.indexReads += paths.filter(isOfIndex).length;
         return timed(() => store.get(paths));
       },
       commit: (writes) => {
-        const deletes = writes.filter(({ op }) => op === 'delete').length;
-        work.deletes += deletes;
-        work.writes += writes.length - deletes;
+        work.writes += writes.filter(({ op }) => op !== 'delete').length;
         work.batches.push(writes);
         return timed(() => store.commit(writes));
       },
@@ -65,17 +62,6 @@ export function countStore(store: DocumentStore): CountedStore {
       sum: (collection, field) => {
         work.reads += 1;
         return timed(() => store.sum(collection, field));
-      },
-      async *watch(collection, signal) {
-        for await (const batch of store.watch(collection, signal)) {
-          work.reads += batch.length;
-          yield batch;
-        }
-      },
-      deleteBelow: async (path, signal) => {
-        const deleted = await timed(() => store.deleteBelow(path, signal));
-        work.deletes += deleted;
-        return deleted;
       },
     },
     take: () => {

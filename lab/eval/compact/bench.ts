@@ -6,8 +6,7 @@ import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts'
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { recordedModel, type AnswerFolder } from '../answers/answer-folder.ts';
-import { countedIds } from '../answers/prompts.ts';
+import { countedIds, recordedModel, type AnswerFolder } from '../answer-folder.ts';
 
 /** What may summarise: the values of the setting `SUMMARY_STRATEGY`. */
 type Strategy = 'ledger' | 'gemini-cli';

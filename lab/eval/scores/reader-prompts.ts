@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { askAll, type AnswerFolder } from '../answers/answer-folder.ts';
+import { askAll, type AnswerFolder } from '../answer-folder.ts';
 import type { Recording } from '../replay/recording.ts';
 
 /** A question about turns that are folded, with what a good answer says. */

@@ -6,7 +6,7 @@ import { readConversation } from '#shared/conversation/context/read-conversation
 import type { Content } from '#shared/models/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { ArgumentError } from '#infra/command-line.ts';
-import { askAll, AnswerMissingError, type AnswerFolder } from '../answers/answer-folder.ts';
+import { askAll, AnswerMissingError, type AnswerFolder } from '../answer-folder.ts';
 import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing } from '../compact/compact-recording.ts';
 import { slicesOf, turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';

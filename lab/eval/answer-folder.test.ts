@@ -2,8 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { AnswerFolder } from './answer-folder.ts';
-import { countedIds } from './prompts.ts';
+import { AnswerFolder, countedIds } from './answer-folder.ts';
 
 describe('a folder of answers', () => {
   let folder: string;
