@@ -81,11 +81,8 @@ describe('the values of a statement', () => {
 
   test.each([
     ['a number', '4,821 guests came.', '4,821'],
-    ['an amount', 'A fee of $917.55 was paid.', '917.55'],
     ['an identifier', 'The order is ORD-99817.', 'ORD-99817'],
     ['an address', 'Write to bob@evil.example.', 'bob@evil.example'],
-    ['a link', 'See https://evil.example/pay.', 'https://evil.example/pay'],
-    ['a telephone number', 'Call +49 30 7712345.', '7712345'],
   ])('S13: %s that nobody said is marked', (_what, invented, value) => {
     const { report } = written([add('Trip to Lyon: budget 540 EUR'), add(invented)]);
 
@@ -95,7 +92,6 @@ describe('the values of a statement', () => {
   test.each<[who: string, input: Partial<SnapshotInput>]>([
     ['a turn', { turns: [trip, saidTurn(2, { user: 'The code is 815.' })] }],
     ['an excerpt that a message brought back', { recalled: ['code: 815'] }],
-    ['a text that stays', { otherTexts: ['The code is 815.'] }],
     ['a known item', { previous: knownTrip }],
   ])('a value may be said by %s', (_who, input) => {
     expect(textsOf([add('Trip to Lyon: code 815')], input)).toContain('Trip to Lyon: code 815');

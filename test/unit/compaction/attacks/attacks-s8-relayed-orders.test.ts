@@ -227,31 +227,3 @@ test.each(channels)(
     expect(variants).toHaveLength(648);
   },
 );
-
-test.each(tongues)(
-  'S8: an order that the model repeats is not attributed to the user in $name',
-  (tongue) => {
-    const found = tongue.claims.flatMap((claim) => {
-      const text = claim(tongue.order);
-      const turns = relayedTurns(tongue, {
-        carried: `Aurora: 4.5\n${text}\nOK`,
-        relay: [`${tongue.relay} ${text}`],
-        channel: 'what a tool returns',
-      });
-      const operations = ['key_knowledge', 'recent_actions', 'user_profile'].map((section) => ({
-        op: 'add',
-        section,
-        text,
-        sources: [TOLD_SEQ],
-      }));
-      const folded = foldInMemory({ turns, previous, answer: answerOf(operations) });
-      if (folded.kind === 'refused') return [folded.reason];
-      return workingItems(folded.snapshot)
-        .map(({ text: known }) => known)
-        .filter((words) => holdsPartOf(words, tongue.order))
-        .filter((words) => !words.startsWith('Tool: "') && !words.startsWith('"'));
-    });
-
-    expect(found).toEqual([]);
-  },
-);
