@@ -57,7 +57,7 @@ test.each([
 
 test('S3: Object.prototype is not reached by a metadata key that it has, too', async () => {
   const id = randomUUID();
-  const metadata = { constructor: 'mine', then: 'mine' };
+  const metadata = { constructor: 'mine', valueOf: 'mine' };
 
   await app.ok({ method: 'POST', path: '/v1/conversations', uid: 'alice', body: { id, metadata } });
   const read = await app.ok({ method: 'GET', path: `/v1/conversations/${id}`, uid: 'alice' });

@@ -25,8 +25,13 @@ describe('what a brake does to a request', () => {
   test.each<[Brake['reason'], string[]]>([
     // auto, modelSwitch, overflow, blocked, manual
     ['USER_DAILY_USD', ['waits', 'waits', 'waits', 'waits', 'waits']],
+    ['GLOBAL_BUDGET', ['waits', 'waits', 'waits', 'waits', 'waits']],
+    ['RETRY_LATER', ['waits', 'waits', 'waits', 'waits', '-']],
     ['NO_PROGRESS', ['ends', 'ends', 'ends', '-', '-']],
+    ['DECLINED', ['ends', '-', '-', '-', '-']],
+    ['NOT_ARMED', ['ends', '-', '-', '-', '-']],
     ['SPEND_LIMIT', ['withoutModel', 'withoutModel', 'withoutModel', 'ends', 'ends']],
+    ['BREAKER_OPEN', ['withoutModel', 'withoutModel', 'withoutModel', '-', '-']],
   ])('a compaction brake of %s, by what asks', (reason, expected) => {
     const effectOn = (trigger: Trigger, brake: Omit<Brake, 'reason'>): BrakeEffect | '-' =>
       brakeOn([{ reason, ...brake }], { trigger, now, tokens: 10_000 })?.effect ?? '-';
@@ -37,7 +42,11 @@ describe('what a brake does to a request', () => {
 
   test.each<[string, Omit<Brake, 'reason'>, boolean]>([
     ['before its time', { until: inMinutes(1) }, true],
+    ['at its time', { until: now }, false],
+    ['below its size', { fromTokens: 10_001 }, true],
     ['at its size', { fromTokens: 10_000 }, false],
+    ['before both', { until: inMinutes(1), fromTokens: 10_001 }, true],
+    ['at its time, below its size', { until: now, fromTokens: 10_001 }, false],
     ['before its time, at its size', { until: inMinutes(1), fromTokens: 10_000 }, false],
   ])('a compaction brake %s: holds = %s', (...[, brake, isHeld]) => {
     const braked = brakeOn([{ reason: 'BREAKER_OPEN', ...brake }], {
@@ -61,6 +70,7 @@ describe('compaction brakes that end when the context has grown', () => {
   test.each<
     [string, Parameters<typeof sizeBrakes>[0]['history'], typeof declined | undefined, object[]]
   >([
+    ['a swap', swapped, undefined, [{ reason: 'NOT_ARMED', fromTokens: 7_500 }]],
     [
       'a part was swapped, and got on',
       { ...swapped, isPartial: true, unproductiveSwaps: 1 },
@@ -106,11 +116,13 @@ describe('what a conversation may spend on compactions', () => {
   test.each([
     ['fewer runs than the limit', spent({ runs: 3 }), undefined],
     ['as many runs', spent({ runs: 4 }), { limit: 'RUNS_PER_HOUR', until: inMinutes(40) }],
+    ['as many tokens', spent({ tokens: 1_000 }), { limit: 'DAILY_TOKENS', until: inMinutes(840) }],
     [
       'both: the longer wait counts',
       spent({ runs: 4, tokens: 1_000 }),
       { limit: 'DAILY_TOKENS', until: inMinutes(840) },
     ],
+    ['tokens of the day before', spent({ tokens: 5_000, daySince: inMinutes(-1_440) }), undefined],
   ])('a conversation’s spending limit for compactions: %s', (_, given, expected) => {
     expect(reachedSpendLimit(given, allowance, now)).toEqual(expected);
     expect(jobBrakes({ failures: 0, spent: given }, allowance, now)).toEqual(

@@ -29,12 +29,27 @@ const models = {
 };
 test.each<[string, Partial<PolicyInput>, number | null, string]>([
   ['nothing given', {}, 24_000, 'default'],
+  ['a coding conversation', { profile: 'coding' }, 48_000, 'default'],
   ['the row of a model', { models, profile: 'coding' }, 90_000, 'model'],
+  ['the row of a model for another profile', { models }, 24_000, 'default'],
+  ['environment over the row', { environment, models, profile: 'coding' }, 50_000, 'environment'],
   ['remote over environment', { environment, remote }, 10_485, 'remote'],
   [
     'conversation over environment',
     { conversation: { thresholdTokens: 70_000 }, environment },
     70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: tokens',
+    { conversation: { thresholdTokens: 70_000, thresholdFraction: 0.5 } },
+    70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: fraction',
+    { conversation: { thresholdTokens: 700_000, thresholdFraction: 0.5 } },
+    524_288,
     'conversation',
   ],
   ['fraction 1 is never', { conversation: { thresholdFraction: 1 } }, null, 'conversation'],
@@ -48,6 +63,7 @@ test.each<[string, Partial<PolicyInput>, number | null, string]>([
 
 test.each<[string, Partial<PolicyInput>, string]>([
   ['fraction 0', { conversation: { thresholdFraction: 0 } }, 'thresholdFraction'],
+  ['tokens 0', { environment: { thresholdTokens: 0 } }, 'thresholdTokens'],
   ['fraction above 1', { environment: { thresholdFraction: 1.5 } }, 'thresholdFraction'],
   ['a tail of nothing', { environment: { tailTokens: 0 } }, 'tailTokens'],
   ['keep everything', { conversation: { preserveFraction: 1 } }, 'preserveFraction'],
@@ -132,6 +148,8 @@ describe('isOverThreshold', () => {
   test.each([
     [1_099, 100, false],
     [1_100, 100, true],
+    [1_101, 100, true],
+    [1_000, 0, true],
   ])(
     'isOverThreshold for %i tokens with %i of overhead is %s',
     (tokens, overheadTokens, isOver) => {
@@ -150,6 +168,10 @@ describe('isOverThreshold', () => {
 const thresholdTokens = 24_000;
 
 test.each<[string, number | undefined, number, number]>([
+  ['at the threshold: nothing', undefined, 24_000, 0],
+  ['a little below: half of the way there', undefined, 23_000, -0.021],
+  ['far below: half of what it may move', undefined, 6_000, -0.05],
+  ['far below for ever: the bound', -0.1, 6_000, -0.1],
   ['above it: up', undefined, 25_000, 0.021],
   ['what was stored beyond the bound counts as the bound', -0.9, 24_000, -0.05],
 ])('a manual compaction teaches the threshold: %s', (...[, known, tokens, shift]) => {
@@ -157,11 +179,17 @@ test.each<[string, number | undefined, number, number]>([
 });
 
 test.each<[string, Parameters<typeof resolvePolicy>[0], number | null]>([
+  ['moves that of the deployment', { model, thresholdShift: -0.1 }, 21_600],
   ['by a tenth at most', { model, thresholdShift: -0.5 }, 21_600],
   [
     'never that which the conversation names',
     { model, thresholdShift: -0.1, conversation: { thresholdTokens: 10_000 } },
     10_000,
+  ],
+  [
+    'nor makes one of never',
+    { model, thresholdShift: -0.1, environment: { thresholdFraction: 1 } },
+    null,
   ],
   [
     'never beyond what the window leaves',
