@@ -27,28 +27,12 @@ interface Failure {
   calls: number;
 }
 
-const overloaded = { http: 503, reason: 'MODEL_OVERLOADED' };
 const failures: Failure[] = [
-  {
-    name: '429 with a RetryInfo of 20 s',
-    fault: { kind: 'quota', retryDelayMs: 20_000 },
-    http: 429,
-    reason: 'MODEL_QUOTA',
-    calls: 1,
-  },
-  { name: '503 three times', fault: { kind: 'unavailable', times: 3 }, ...overloaded, calls: 3 },
   {
     name: 'silence between two events',
     fault: { kind: 'stall', delayMs: 60_000 },
     http: 504,
     reason: 'MODEL_TIMEOUT',
-    calls: 1,
-  },
-  { name: 'an end within an event', fault: { kind: 'halfEvent' }, ...overloaded, calls: 1 },
-  {
-    name: 'no candidates field',
-    fault: { kind: 'emptyCandidates', shape: 'missing' },
-    ...overloaded,
     calls: 1,
   },
   {

@@ -68,6 +68,12 @@ test.each<[string, string[][]]>([
   expect(placesOf(order, ...turns)).toEqual([`key_knowledge: Tool: "${order}"`]);
 });
 
+test('words that a tool has on nine lines are no order of its', () => {
+  const said = ['user: Read it.', `tool: ${order.replaceAll(' ', '\n')}`];
+
+  expect(placesOf(order, said)).toEqual([`key_knowledge: ${order}`]);
+});
+
 test.each(tongues)('S8: an order that the model repeats stays a tool’s in $name', (tongue) => {
   const said = ['user: Read it.', `tool: # News\n- ${tongue.order}`, `model: > ${tongue.order}`];
 
