@@ -273,7 +273,6 @@ function describeMerges(store: DocumentStore): void {
 
     expect(await fieldsAt(store, path)).toEqual({ a: 1, b: 1, c: 1, d: 1 });
   });
-
 }
 
 function describeValues(store: DocumentStore): void {
@@ -432,5 +431,4 @@ function describeRaces(store: DocumentStore): void {
     expect(won).toHaveLength(1);
     expect(await fieldsAt(store, path)).toEqual({ by: won[0] });
   });
-
 }

@@ -1,5 +1,5 @@
 /** An order in one language, and what people and models of that language put around it. */
-export interface Tongue {
+interface Tongue {
   name: string;
   order: string;
   /** The marks of a quotation. */

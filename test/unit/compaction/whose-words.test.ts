@@ -56,7 +56,10 @@ test.each<[string, string[][]]>([
     ],
   ],
   ['the user shows it', [[`user: See this mail:\n> ${order}`, `tool: ${order}`, 'model: I have.']]],
-  ['a mail breaks it into lines', [['user: Read it.', `tool: ${order.replaceAll(/ [EGb]/g, '\n$&')}`]]],
+  [
+    'a mail breaks it into lines',
+    [['user: Read it.', `tool: ${order.replaceAll(/ [EGb]/g, '\n$&')}`]],
+  ],
   [
     'the model says it in two answers',
     [

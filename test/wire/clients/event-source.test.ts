@@ -76,4 +76,3 @@ test('an EventSource continues after the last event without a gap and stops at 2
     { lastEventId: String(source.ids().at(-1)), status: 204 },
   ]);
 });
-

@@ -91,7 +91,7 @@ const honestWishes: Readonly<Record<string, readonly string[]>> = {
 
 /** The rules that a summariser makes of these words of the user. */
 function rulesOf(user: string, quotes: readonly string[]): string[] {
-  const rule = { op: 'add', section: constraintSection, sources: [1] } as const;
+  const rule = { op: 'add' as const, section: constraintSection, sources: [1] };
   const operations = quotes.map((text) => ({ ...rule, text, quote: text }));
   const { snapshot } = applyAnswer(
     emptySnapshot('assistant'),
