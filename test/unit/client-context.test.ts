@@ -85,6 +85,7 @@ describe('the changed client context', () => {
   const first = seoul({ screen: 'home', values: { cart: ['a'], note: 'n' } });
 
   test.each<[string, ClientContext, string[]]>([
+    ['nothing is different', first, []],
     ['something is changed', { ...first, screen: 'cart' }, ['- screen: "cart"']],
     [
       'something is gone',
@@ -94,11 +95,23 @@ describe('the changed client context', () => {
   ])('the changed client context: %s', (_, context, lines) => {
     expect(linesOf(tell(context, turnsOf(first)))).toEqual([NOW, ...lines]);
   });
+
+  test('a changed client context has the new zone’s time at once', () => {
+    const there = tell({ ...first, timeZone: 'America/New_York' }, turnsOf(first));
+
+    expect(linesOf(there)).toEqual([
+      '- now: Saturday, 21 November 2026, 20:05 (America/New_York, UTC-05:00)',
+    ]);
+  });
 });
 
 test.each([
+  ['Asia/Seoul', 'Asia/Seoul'],
   ['GMT+9', '+09:00'],
   ['GMT-0330', '-03:30'],
+  ['UTC+05:45', '+05:45'],
+  ['+09:00', '+09:00'],
+  ['GMT', 'GMT'],
   ['Etc/Unknown', undefined],
 ])('a device in %s is in the zone %s', (name, zone) => {
   expect(isTimeZone(name)).toBe(true);
@@ -124,6 +137,11 @@ const file = (path: string, minute: number, more: Partial<OpenFile> = {}): OpenF
 const toldOf = (...openFiles: OpenFile[]) => [...contextLines({ openFiles }).values()];
 
 test.each<[string, OpenFile[], string[]]>([
+  [
+    'the one that had the focus last first',
+    [file('a.ts', 1), file('c.ts', 3), file('b.ts', 2)],
+    ['- open files: ["c.ts","b.ts","a.ts"]'],
+  ],
   [
     'the active one by itself, with cursor and selection',
     [

@@ -39,10 +39,18 @@ const small = resolvePolicy({
 const declined = { tokens: 81_000, generation: 1 };
 
 test.each([
+  [
+    'where no threshold is set asks for nothing up to the hard one',
+    unlimited,
+    80_000,
+    {},
+    undefined,
+  ],
   ['where no threshold is set asks beyond the hard one', unlimited, 80_001, {}, 'overflow'],
   ['waits where one was called off at about this size', unlimited, 81_001, { declined }, undefined],
   ['asks again when it has grown since', unlimited, 101_000, { declined }, 'overflow'],
   ['that is not armed asks for nothing within the window', small, 95_000, {}, undefined],
+  ['that is not armed asks when the window is full', small, 95_001, {}, 'overflow'],
 ])(
   'the compaction trigger after a turn: %s',
   (...[, ofPolicy, tokens, compactionRequests, trigger]) => {

@@ -21,7 +21,13 @@ test('unreadable operations are skipped and counted one by one', () => {
 test.each([
   ['MOSTLY_INVALID', answer(add, 'x', 7)],
   ['MOSTLY_INVALID', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+  ['NOT_JSON', 'I cannot do that.'],
+  ['NOT_JSON', answer(add).slice(0, -3)],
+  ['NOT_JSON', `${answer(add)}${answer(add)}`],
+  ['NOT_JSON', '\u0000'.repeat(100)],
   ['NOT_JSON', '<!DOCTYPE html><html><body>502</body></html>'],
+  ['NO_OPERATIONS', 'null'],
+  ['NO_OPERATIONS', '{"scratchpad":"notes"}'],
   ['NO_OPERATIONS', '"text"'],
   ['TOO_LONG', ' '.repeat(400_001)],
 ])('operations are refused with %s', (problem, text) => {
@@ -42,7 +48,9 @@ describe('items that are added in a group', () => {
   const update = { op: 'update', id: 'i1', text: 'By bus', sources: [6] };
 
   test.each<[string, unknown[], unknown[]]>([
+    ['a group', [group], flat],
     ['a group between other operations', [update, group, add], [update, ...flat, add]],
+    ['an item with a section of its own', [{ op, items: [add] }], [add]],
     [
       'turns said for all of them',
       [{ ...group, sources: [4], items: [{ text: first.text }] }],
@@ -55,6 +63,7 @@ describe('items that are added in a group', () => {
   test.each<[string, unknown]>([
     ['words alone', 'Take the train'],
     ['a blank text', { ...first, text: ' ' }],
+    ['another operation without its id', { ...first, op: 'update' }],
   ])('unreadable items of a group are skipped one by one: %s', (_, item) => {
     const read = readAnswer(answer({ ...group, items: [first, item, second] }));
 
@@ -70,6 +79,7 @@ const readOne = (fields: object) => {
 test.each<[what: string, written: object, read: object]>([
   ['numbers of turns as text', { sources: ['12', ' [13] '] }, { sources: [12, 13] }],
   ['turns that are no list', { sources: 4 }, { sources: [] }],
+  ['an unknown status', { status: 'open' }, { status: undefined }],
 ])('an operation may be written with %s', (_what, written, read) => {
   expect(readOne(written)).toMatchObject(read);
 });
@@ -83,6 +93,7 @@ const topicsIn = (topics: unknown) => {
 test.each<[what: string, topics: unknown, read: unknown]>([
   ['are read', [topic], [topic]],
   ['are left out one by one', [{ title: ' ', from: 1, through: 4 }, 'x', topic], [topic]],
+  ['may be missing', undefined, []],
   [
     'are bounded',
     Array.from({ length: 510 }, () => topic),

@@ -40,7 +40,9 @@ describe('an output that is too long', () => {
 
   test.each([
     ['', 'lines of any length', (at: number) => 'word '.repeat(at < 200 ? 1 : 1 + (at % 7))],
+    ['', 'lines of which the first are long', (at: number) => 'x '.repeat(at < 150 ? 40 : 1)],
     ['\n', 'a line end behind the last', (at: number) => `row ${at}`],
+    ['\n', 'line ends of two characters', (at: number) => `row ${at}\r`],
   ])(
     'an output of more than 1,000 lines keeps its first 200 and last 800: %j, %s',
     (end, _, line) => {
@@ -102,6 +104,7 @@ test.each<[string, string, string[]]>([
   ['none', 'all\nis well', []],
   ['a line', 'ok\nERROR: disk full\nok', ['ERROR: disk full']],
   ['a stack trace', 'TypeError: x\n    at f (a.ts:1)\nok', ['TypeError: x\n    at f (a.ts:1)']],
+  ['the same twice', 'warning: x\nok\nwarning: x', ['warning: x']],
   [
     'Japanese',
     '開始\nエラー: 接続できません\n警告: 残り 1 GB\n失敗しました\n終了',
@@ -115,16 +118,19 @@ describe('a line that is too long to be kept', () => {
   const filler = (characters: number) =>
     'ab '.repeat(Math.ceil(characters / 3)).slice(0, characters);
 
-  test.each([0, 1_990, 2_000, 399_000])('an over-long line keeps an error at place %i', (place) => {
-    const line = `${filler(place)}error: disk 7 full${filler(400_000 - place)}`;
+  test.each([0, 400, 1_990, 1_997, 2_000, 40_000, 399_000])(
+    'an over-long line keeps an error at place %i',
+    (place) => {
+      const line = `${filler(place)}error: disk 7 full${filler(400_000 - place)}`;
 
-    const blocks = findErrorBlocks(line);
+      const blocks = findErrorBlocks(line);
 
-    expect(blocks).toHaveLength(1);
-    expect(blocks[0]).toContain('error: disk 7 full');
-    expect(blocks[0]?.length).toBeLessThanOrEqual(2_000);
-    expect(line).toContain(blocks[0]);
-  });
+      expect(blocks).toHaveLength(1);
+      expect(blocks[0]).toContain('error: disk 7 full');
+      expect(blocks[0]?.length).toBeLessThanOrEqual(2_000);
+      expect(line).toContain(blocks[0]);
+    },
+  );
 
   test('an over-long line is shown only as far as there is room', () => {
     expect(collectErrorBlocks('error '.repeat(100_000), 5_000).length).toBeLessThanOrEqual(5_000);
