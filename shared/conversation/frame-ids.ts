@@ -42,7 +42,7 @@ export const earlierPartIds = (attempt: number, rounds = 0) =>
  * Event ids of one turn in the stream of its conversation, where a cursor has to name the turn as well: those of ten
  * attempts. An eleventh has the ids of the first again: a reader that comes back with one of them gets all of it.
  */
-export const CONVERSATION_IDS_PER_TURN = 10_000_000;
+const CONVERSATION_IDS_PER_TURN = 10_000_000;
 
 /** Id of frame `id` of turn `seq` in the stream of the conversation. */
 export const conversationFrameId = (seq: number, id: number) =>

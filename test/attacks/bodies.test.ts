@@ -49,18 +49,6 @@ async function growthDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 test.each([
-  ['2 MiB', 2 * MIB],
-  ['100 MiB', 100 * MIB],
-])('S6: a body that announces %s is refused', async (_, bytes) => {
-  const head = await headWith([['Content-Length', String(bytes)]]);
-
-  const answer = await sendRaw(chat.url, { head, body: many(bytes) });
-
-  expect(answer.status).toBe(413);
-  expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_LARGE', code: 413 });
-});
-
-test.each([
   ['says it has 8 GiB', ['Content-Length', String(8 * GIB)], piece, true, 413],
   ['comes in chunks without end', ['Transfer-Encoding', 'chunked'], chunk, true, 413],
   [
@@ -111,42 +99,15 @@ const messages = () => `/v1/conversations/${randomUUID()}/messages`;
 const bodyWith = (parts: unknown) => ({ message: { id: randomUUID(), parts } });
 test.each([
   ['200,000 lists deep', '['.repeat(200_000) + ']'.repeat(200_000), 'BAD_JSON'],
-  ['150,000 objects deep', '{"a":'.repeat(150_000), 'BAD_JSON'],
-  [
-    '5,000 parts',
-    bodyWith(Array.from({ length: 5_000 }, () => ({ type: 'text', text: 'a' }))),
-    'BAD_PART',
-  ],
   ['200,000 parts that are none', bodyWith(Array.from({ length: 200_000 }, () => 1)), 'BAD_JSON'],
-  [
-    '1,900 unknown fields',
-    Object.fromEntries(Array.from({ length: 1_900 }, (_, i) => [`f${i}`, 1])),
-    'BAD_FIELD',
-  ],
-  [
-    '50,000 unknown fields',
-    Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 1])),
-    'BAD_JSON',
-  ],
   ['a field with a name of 900,000 characters', { ['n'.repeat(900_000)]: 1 }, 'BAD_FIELD'],
   ['a number of 900,000 digits', `{"message":${'9'.repeat(900_000)}}`, 'BAD_FIELD'],
-  ['900,000 spaces', ' '.repeat(900_000), 'BAD_FIELD'],
-  ['900,000 quotes', '"'.repeat(900_000), 'BAD_JSON'],
-  ['900,000 backslashes in a text', `{"message":"${'\\\\'.repeat(450_000)}"}`, 'BAD_FIELD'],
 ])('S6: a body with %s is refused in a short answer', async (_, body, reason) => {
   const error = await errorOf(await chat.call(messages(), { method: 'POST', body }));
 
   expectClean(error);
   expect(error).toMatchObject({ http: 400, reason });
   expect(error.text.length).toBeLessThan(2_000);
-});
-
-test('S6: a body with brackets inside a text is not treated as deep', async () => {
-  const response = await chat.call(messages(), {
-    body: bodyWith([{ type: 'text', text: '[{"'.repeat(5_000) }]),
-  });
-
-  expect(response.status).toBe(200);
 });
 
 test.each([

@@ -85,13 +85,3 @@ describe.each(deletions)('a chat that is %s', (_, remove) => {
     expect(await saidIn(after)).toEqual(['New', 'More']);
   });
 });
-
-test('a user’s chat names are erased with the user', async () => {
-  const name = newName();
-  await say('ursula', name);
-  expect(await store.query({ collection: 'users/ursula/chatNames', limit: 9 })).toHaveLength(1);
-
-  await app.ok({ method: 'POST', path: '/v1/users/me:erase', uid: 'ursula', body: {} });
-
-  expect(await store.query({ collection: 'users/ursula/chatNames', limit: 9 })).toEqual([]);
-});

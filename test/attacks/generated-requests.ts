@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { OpenApiDocument } from '#infra/reference/openapi/build-document.ts';
 import type { Parameter, Operation } from '#infra/reference/openapi/path-item.ts';
 import type { JsonSchema } from '#infra/reference/openapi/schemas.ts';
-import { valueOf, resolved, type SchemaNames, misfitOf } from './json-schema.ts';
+import { valueOf } from './json-schema.ts';
 
 /** One operation of the document with its place. */
 export interface Target {
@@ -23,11 +23,8 @@ export const targetsOf = (document: OpenApiDocument): Target[] =>
 /** A value of a path: one that something has, or a text of its own. */
 type PathValue = { known: number } | { text: string };
 
-/**
- * What the document says of a request: that it is right, that one thing of it is wrong, or nothing, because
- * it was drawn without looking.
- */
-type Kind = 'valid' | 'broken' | 'wild';
+/** What the document says of a request: that it is right, or nothing, because it was drawn without looking. */
+type Kind = 'valid' | 'wild';
 
 export interface GeneratedRequest {
   target: Target;
@@ -143,83 +140,6 @@ const headersOf: Draw<Record<string, string>> = mixed(
   [1, as('wild', wildHeaders.map(defined))],
 );
 
-type JsonObject = Record<string, unknown>;
-
-const isPlain = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Makes the value anew with one thing in it that its schema refuses. */
-type Breakage = () => unknown;
-
-const without = (value: JsonObject, name: string): JsonObject => {
-  const { [name]: _, ...rest } = value;
-  return rest;
-};
-
-const wrongByType: Readonly<Record<string, unknown>> = {
-  string: 7,
-  integer: 'seven',
-  number: 'seven',
-  boolean: 'yes',
-  array: 'text',
-  object: 'text',
-};
-
-/** A value that is of none of the schema's types; undefined where it takes anything. */
-function wrongValue({ type, enum: values, const: only }: JsonSchema): unknown {
-  if (values || only !== undefined) return 'no-such-value';
-  return typeof type === 'string' ? wrongByType[type] : undefined;
-}
-
-/** The form of a union that a value has. */
-function formOf(value: unknown, given: JsonSchema, names: SchemaNames): JsonSchema {
-  const schema = resolved(given, names);
-  const choices = schema.properties ? undefined : (schema.anyOf ?? schema.oneOf);
-  const form = choices?.find((choice) => misfitOf(value, choice, names) === undefined);
-  return typeof form === 'object' ? formOf(value, form, names) : schema;
-}
-
-/** Whether a value that belongs nowhere may stand in place of one of this schema. */
-const isUnion = (schema: JsonSchema) => (schema.anyOf ?? schema.oneOf) !== undefined;
-
-function propertyBreakages(
-  value: JsonObject,
-  { name, property }: { name: string; property: JsonSchema },
-  names: SchemaNames,
-): Breakage[] {
-  const wrong = isUnion(property) ? undefined : wrongValue(resolved(property, names));
-  return [
-    ...(wrong === undefined ? [] : [() => ({ ...value, [name]: wrong })]),
-    ...breakagesOf(value[name], property, names).map((way) => () => ({ ...value, [name]: way() })),
-  ];
-}
-
-/**
- * Every way to make one thing wrong: an unknown field where none may be, a required one missing, a value of
- * another type; at any depth.
- */
-function breakagesOf(value: unknown, given: JsonSchema, names: SchemaNames): Breakage[] {
-  const schema = formOf(value, given, names);
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    if (typeof items !== 'object' || Array.isArray(items)) return [];
-    return value.flatMap((entry, index) =>
-      breakagesOf(entry, items, names).map((way) => () => value.with(index, way())),
-    );
-  }
-  if (!isPlain(value)) return [];
-  const { properties = {}, required = [], additionalProperties } = schema;
-  return [
-    ...(additionalProperties === false ? [() => ({ ...value, noSuchField: 1 })] : []),
-    ...required.filter((name) => name in value).map((name) => () => without(value, name)),
-    ...Object.entries(properties)
-      .filter(([name]) => name in value)
-      .flatMap(([name, property]) =>
-        typeof property === 'boolean' ? [] : propertyBreakages(value, { name, property }, names),
-      ),
-  ];
-}
-
 const rawBodies = fc.oneof(
   fc.string({ maxLength: 60, unit: 'binary' }),
   fc.json({ maxDepth: 4 }),
@@ -234,35 +154,19 @@ function bodyOf(target: Target, document: OpenApiDocument): Draw<string | undefi
   const wild = as<string | undefined>('wild', rawBodies);
   if (!requestBody) {
     const empty = as('valid', fc.constantFrom(undefined, '{}'));
-    return mixed([4, empty], [1, wild], [1, as('broken', fc.constant('{"unknown":1}'))]);
+    return mixed([4, empty], [1, wild]);
   }
   const { schema, example } = requestBody.content['application/json'];
-  const values = valueOf(schema, names);
-  const broken: Draw<string | undefined> = fc
-    .tuple(values.filter(isPlain), fc.nat())
-    .map(([value, choice]) => {
-      const ways = breakagesOf(value, schema, names);
-      const way = ways[choice % Math.max(1, ways.length)];
-      return way
-        ? { kind: 'broken', value: JSON.stringify(way()) }
-        : { kind: 'wild', value: JSON.stringify(value) };
-    });
   const valid = as<string | undefined>(
     'valid',
-    values.map((value) => JSON.stringify(value)),
+    valueOf(schema, names).map((value) => JSON.stringify(value)),
   );
   const shown = as<string | undefined>('valid', fc.constant(JSON.stringify(example ?? {})));
   const examples: [number, typeof shown][] = example === undefined ? [] : [[1, shown]];
-  return mixed([5, valid], [3, broken], [1, wild], ...examples);
+  return mixed([5, valid], [1, wild], ...examples);
 }
 
-/** One thing that was drawn without looking hides what else is wrong. */
-function kindOf(kinds: readonly Kind[]): Kind {
-  if (kinds.includes('wild')) return 'wild';
-  return kinds.includes('broken') ? 'broken' : 'valid';
-}
-
-/** Requests of one operation, right ones and wrong ones. */
+/** Requests of one operation, right ones and others. */
 export const requestsOf = (
   target: Target,
   document: OpenApiDocument,
@@ -271,7 +175,8 @@ export const requestsOf = (
     .tuple(pathOf(target), queryOf(target), headersOf, bodyOf(target, document))
     .map(([path, query, headers, body]) => ({
       target,
-      kind: kindOf([path.kind, query.kind, headers.kind, body.kind]),
+      // One thing that was drawn without looking hides what else is wrong.
+      kind: [path, query, headers, body].some((drawn) => drawn.kind === 'wild') ? 'wild' : 'valid',
       path: path.value,
       query: query.value,
       headers: headers.value,

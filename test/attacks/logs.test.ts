@@ -1,3 +1,4 @@
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { pushOf } from '#test/support/processes/pushing.ts';
@@ -7,8 +8,7 @@ import {
   startWorld,
   taken,
   type World,
-  modelFailures,
-  type ModelFailure,
+  modelFaults,
   type PrintingHost,
 } from './printing-host.ts';
 import { randomUUID } from 'node:crypto';
@@ -115,22 +115,23 @@ async function useFacades(world: World): Promise<void> {
 }
 
 /** A title that fails while everything else is answered. */
-async function failTitle(world: World, failure: ModelFailure): Promise<void> {
+async function failTitle(world: World, fault: Fault): Promise<void> {
   const { host } = world;
   const before = host.linesOf('title_failed').length;
-  host.model.failWith(failure, 'utility_title');
+  host.fakeGemini.queueFaults({ ...fault, match: { role: 'utility_title' } });
   const path = `/v1/conversations/${randomUUID()}/messages`;
   await taken(world, path, { body: { message: saying(world) } });
   await eventually('the end of a title', () =>
     Promise.resolve(host.linesOf('title_failed').length > before || undefined),
   );
+  host.fakeGemini.clearFaults();
 }
 
 /** Chat and its façades with a model whose errors quote what it was asked. */
 async function failModel(world: World): Promise<void> {
-  for (const failure of modelFailures) {
-    await failTitle(world, failure);
-    world.host.model.failWith(failure);
+  for (const fault of modelFaults(world)) {
+    await failTitle(world, fault);
+    world.host.fakeGemini.queueFaults(fault);
     const path = await createConversation(world);
     for (const accept of ['application/json', 'text/event-stream'])
       await world.call(`${path}/messages`, {
@@ -139,8 +140,8 @@ async function failModel(world: World): Promise<void> {
       });
     for (const { path: address, body } of facadeRequests(world))
       await world.call(address, { body });
+    world.host.fakeGemini.clearFaults();
   }
-  world.host.model.failWith(undefined);
 }
 
 /** A compaction that cannot be summarised: it fails, or does without. */
@@ -151,15 +152,16 @@ async function failCompaction(world: World, path: string): Promise<void> {
     const { text } = await call(`${path}/context`);
     return /"state":"(?:queued|running|requested)"/.test(text) ? undefined : true;
   });
-  for (const failure of ['refused', 'unreadable'] as const) {
+  const faults = modelFaults(world);
+  for (const fault of faults.filter(({ kind, code }) => kind === 'halfEvent' || code === 400)) {
     const before = host.linesOf('chat_compression').length;
-    host.model.failWith(failure);
+    host.fakeGemini.queueFaults(fault);
     await call(`${path}:compact`, { body: { focus: canaries.text(4) } });
     await eventually('the end of a compaction', () =>
       Promise.resolve(host.linesOf('chat_compression').length > before || undefined),
     );
+    host.fakeGemini.clearFaults();
   }
-  host.model.failWith(undefined);
 }
 
 /** Bodies that are refused, each with canaries in keys, values and ids. */
@@ -282,7 +284,7 @@ test('S16: of a thousand words that users send, none is printed, whatever goes w
   expect(host.linesOf('request').length).toBeGreaterThan(250);
   expect(host.linesOf('chat_compression').length).toBeGreaterThan(2);
   expect(host.linesOf('title_made')).not.toEqual([]);
-  expect(host.linesOf('title_failed').length).toBeGreaterThanOrEqual(modelFailures.length);
+  expect(host.linesOf('title_failed').length).toBeGreaterThanOrEqual(5);
   expect(host.linesOf('compaction_push_malformed')).not.toEqual([]);
   for (const reason of ['REFUSED_REQUEST', 'UNKNOWN', 'QUOTA', 'OVERLOADED'])
     expect(host.linesOf('turn_finished').join()).toContain(`"MODEL_${reason}"`);

@@ -1,84 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { chooseFreePort, openServer } from '#infra/local/processes/open-server.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { fetchAs, type CallOptions } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import type { ModelRequest } from '#shared/ports/ports.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
-import { text as readText } from 'node:stream/consumers';
 
-export const modelFailures = ['refused', 'unknown', 'quota', 'overloaded', 'unreadable'] as const;
-export type ModelFailure = (typeof modelFailures)[number];
-
-const statuses = {
-  refused: [400, 'INVALID_ARGUMENT'],
-  unknown: [404, 'NOT_FOUND'],
-  quota: [429, 'RESOURCE_EXHAUSTED'],
-  overloaded: [503, 'UNAVAILABLE'],
-} as const;
-
-/** Fails and says all that was asked back, as Google's errors quote requests. */
-function fail(response: ServerResponse, failure: ModelFailure, asked: string): void {
-  if (failure === 'unreadable') {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(`data: {"candidates": ${asked}\n\ndata: [${asked}\n\n`);
-    return;
-  }
-  const [code, status] = statuses[failure];
-  const details = [{ fieldViolations: [{ description: asked }] }];
-  response
-    .writeHead(code, { 'content-type': 'application/json' })
-    .end(JSON.stringify({ error: { code, status, message: `Cannot serve ${asked}`, details } }));
-}
-
-interface EchoingModel {
-  url: string;
-  /** Every call, or those of one role, fails so from now on; undefined: they are answered. */
-  failWith(failure: ModelFailure | undefined, role?: ModelRequest['role']): void;
-  close(): Promise<void>;
-}
-
-/** The local model server behind one that can fail with errors that quote the whole request. */
-async function startEchoingModel(): Promise<EchoingModel> {
-  const fakeGemini = await startFakeGemini();
-  let failing: { failure: ModelFailure | undefined; role?: ModelRequest['role'] | undefined } = {
-    failure: undefined,
-  };
-  const server = createServer((request, response) => {
-    void (async () => {
-      const asked = await readText(request);
-      const { failure, role = request.headers['x-recap-role'] } = failing;
-      if (failure && role === request.headers['x-recap-role'])
-        return fail(response, failure, asked);
-      const answer = await fetch(`${fakeGemini.url}${request.url ?? ''}`, {
-        method: request.method ?? 'POST',
-        headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
-          typeof value === 'string' && (name.startsWith('x-') || name === 'content-type')
-            ? [[name, value]]
-            : [],
-        ),
-        ...(asked !== '' && { body: asked }),
-      });
-      const type = answer.headers.get('content-type') ?? 'application/json';
-      response.writeHead(answer.status, { 'content-type': type }).end(await answer.text());
-    })().catch(() => response.destroy());
-  });
-  const { url, close } = await openServer(server);
-  return {
-    url,
-    failWith: (failure, role) => {
-      failing = { failure, role };
-    },
-    close: async () => {
-      await Promise.all([close(), fakeGemini.close()]);
-    },
-  };
-}
+type FakeGemini = Awaited<ReturnType<typeof startFakeGemini>>;
 
 const main = fileURLToPath(new URL('../../infra/local/embedded/main.ts', import.meta.url));
 
@@ -86,7 +18,7 @@ const main = fileURLToPath(new URL('../../infra/local/embedded/main.ts', import.
 export interface PrintingHost {
   chatUrl: string;
   compactionUrl: string;
-  model: EchoingModel;
+  fakeGemini: FakeGemini;
   keys: TokenKeys;
   /** A good token of a user. */
   tokenOf(uid: string): Promise<string>;
@@ -107,11 +39,11 @@ const isThere = async (url: string): Promise<true | undefined> => {
 };
 
 /** Tokens are signed, as in production. */
-const environmentOf = (model: EchoingModel, keys: TokenKeys) =>
+const environmentOf = (fakeGeminiUrl: string, keys: TokenKeys) =>
   stackEnvironment({
     shell: process.env,
     model: { kind: 'fake-gemini' },
-    fakeGeminiUrl: model.url,
+    fakeGeminiUrl,
     settings: {
       FIREBASE_AUTH_EMULATOR_HOST: undefined,
       ID_TOKEN_KEYS_URL: keys.url,
@@ -120,7 +52,7 @@ const environmentOf = (model: EchoingModel, keys: TokenKeys) =>
   });
 
 async function startPrintingHost(): Promise<PrintingHost> {
-  const [model, keys] = await Promise.all([startEchoingModel(), startTokenKeys()]);
+  const [fakeGemini, keys] = await Promise.all([startFakeGemini(), startTokenKeys()]);
   const reserved = new Set<number>();
   const chatPort = await chooseFreePort(0, reserved);
   const compactionPort = await chooseFreePort(0, reserved);
@@ -130,7 +62,7 @@ async function startPrintingHost(): Promise<PrintingHost> {
   };
   const child = spawn(process.execPath, [main, JSON.stringify(settings)], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: environmentOf(model, keys),
+    env: environmentOf(fakeGemini.url, keys),
   });
   const closed = once(child, 'close');
   let output = '';
@@ -143,7 +75,7 @@ async function startPrintingHost(): Promise<PrintingHost> {
   return {
     chatUrl,
     compactionUrl: `http://127.0.0.1:${compactionPort}`,
-    model,
+    fakeGemini,
     keys,
     tokenOf: (uid) => keys.sign(idTokenClaims(localProjectId, uid)),
     output: () => output,
@@ -152,7 +84,7 @@ async function startPrintingHost(): Promise<PrintingHost> {
     stop: async () => {
       child.kill('SIGTERM');
       await closed;
-      await Promise.all([model.close(), keys.close()]);
+      await Promise.all([fakeGemini.close(), keys.close()]);
     },
   };
 }
@@ -226,6 +158,22 @@ export const saying = ({ canaries }: World, id: string = randomUUID()) => ({
     { type: 'text', text: `${canaries.text(4)} ${'And so on and so forth. '.repeat(10)}` },
   ],
 });
+
+const statuses: [code: number, status: string][] = [
+  [400, 'INVALID_ARGUMENT'],
+  [404, 'NOT_FOUND'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [503, 'UNAVAILABLE'],
+];
+
+/** Errors of the model that quote what it was asked, as Google's do, and one of half an event; each befalls every call. */
+export const modelFaults = ({ canaries }: World): Fault[] => [
+  ...statuses.map(([code, status]): Fault => {
+    const message = `Cannot serve ${canaries.text(4)}`;
+    return { kind: 'http', code, status, message, times: 1_000 };
+  }),
+  { kind: 'halfEvent', times: 1_000 },
+];
 
 const settings = { thresholdTokens: 1_000 };
 

@@ -1,7 +1,5 @@
 import { contentText } from '#shared/models/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { readAs } from '#test/support/chat/chat-server.ts';
 import { withoutTold } from '#test/support/tools/tool-world.ts';
 import { readAsAndroid, readAsIos } from '#test/support/wire/phone-callables.ts';
 import { shownText, type WireEvent } from '#test/support/wire/shown-by-client.ts';
@@ -141,24 +139,6 @@ test('S15: framing-like texts arrive intact in the native stream, without extra 
     finishes: 1,
     isDoneLast: true,
   }));
-
-  expect(wrong).toEqual([]);
-});
-
-test('S15: framing-like texts are intact in the JSON answer and the transcript', async () => {
-  const read = async (n: number) => {
-    const path = `/v1/conversations/${randomUUID()}/messages`;
-    const sent = await server.call(path, { body: { message: messageOf(n) } });
-    const { message } = await readAs(sendMessageResponse, sent);
-    const listed = await server.call(`${path}?order=asc`);
-    const { messages } = await readAs(messageListResponse, listed);
-    return [message.parts, messages[1]?.parts];
-  };
-
-  const wrong = await differences(read, (text) => [
-    [{ type: 'text', text }],
-    [{ type: 'text', text }],
-  ]);
 
   expect(wrong).toEqual([]);
 });

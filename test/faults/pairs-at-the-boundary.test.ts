@@ -2,10 +2,9 @@ import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import fc from 'fast-check';
 import { foldedTurn } from '../support/compaction/said-turn.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
-import { findSplitPoint } from '#shared/compaction/split.ts';
-import { planCompaction } from '#shared/compaction/plan.ts';
+import { planCompaction, type PlanSource } from '#shared/compaction/plan.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import { hasFunctionResponse, type Content } from '#shared/models/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { expect, test } from 'vitest';
@@ -93,7 +92,11 @@ const policy = resolvePolicy({
   profile: 'assistant',
 });
 
-function planOf(generated: readonly GeneratedTurn[], summariserWindowTokens: number) {
+function planOf(
+  generated: readonly GeneratedTurn[],
+  summariserWindowTokens: number,
+  strategy: PlanSource['strategy'],
+) {
   const turns = generated.map((turn, index) => turnOf(turn, index + 1));
   const context = {
     model: 'gemini-2.5-flash',
@@ -108,35 +111,18 @@ function planOf(generated: readonly GeneratedTurn[], summariserWindowTokens: num
     calibration: 1,
     summariserWindowTokens,
     isModelAllowed: true,
-    strategy: 'gemini-cli',
+    strategy,
     forms: { ...wholeOutputs({ counting: { rule: 'character-class' } }), blobName: String },
   });
   return { turns, context, plan };
 }
 
-test('a history is split before user text and never between a call and its response', () => {
+test('a history is folded without gap, overlap or half pair, whatever window the summariser has', () => {
+  const strategies = fc.constantFrom('gemini-cli' as const, 'ledger' as const);
+  const windows = fc.integer({ min: 1_000, max: 100_000 });
   fc.assert(
-    fc.property(
-      generatedTurns,
-      fc.double({ min: 0.01, max: 0.99, noNaN: true }),
-      (turns, fraction) => {
-        const contents = turns.flatMap(({ user, contents: answer }) => [user, ...answer]);
-
-        const split = findSplitPoint(contents, fraction);
-
-        const first = contents[split];
-        expect(first === undefined || !hasFunctionResponse(first)).toBe(true);
-        expect(first === undefined || first.role === 'user').toBe(true);
-      },
-    ),
-    { numRuns: searchCases(10_000) },
-  );
-}, 120_000);
-
-test('a history is folded without gap or overlap, whatever window the summariser has', () => {
-  fc.assert(
-    fc.property(generatedTurns, fc.integer({ min: 1_000, max: 100_000 }), (generated, window) => {
-      const { turns, plan } = planOf(generated, window);
+    fc.property(generatedTurns, windows, strategies, (generated, window, strategy) => {
+      const { turns, context, plan } = planOf(generated, window, strategy);
       if (plan.kind !== 'fold') return;
 
       const folded = plan.folded.map(({ seq }) => seq);
@@ -147,17 +133,6 @@ test('a history is folded without gap or overlap, whatever window the summariser
       const answers = [...plan.folded, ...plan.tail].flatMap(({ contents }) => contents);
       expect(answers).toEqual(turns.flatMap(({ contents }) => contents));
       expect(kept.length).toBeGreaterThan(0);
-    }),
-    { numRuns: searchCases(2_000) },
-  );
-}, 120_000);
-
-test('model and summariser receive every call with its response', () => {
-  fc.assert(
-    fc.property(generatedTurns, (generated) => {
-      const { context, plan } = planOf(generated, 100_000);
-      if (plan.kind !== 'fold') return;
-
       const after = assembleContext({
         ...context,
         history: { snapshotText: 'Before that: nothing.' },
@@ -166,6 +141,6 @@ test('model and summariser receive every call with its response', () => {
       }).map(({ content }) => content);
       for (const contents of [after, plan.contents]) expect(brokenPairs(contents)).toEqual([]);
     }),
-    { numRuns: searchCases(2_000) },
+    { numRuns: searchCases(4_000) },
   );
 }, 120_000);

@@ -3,7 +3,3 @@ const share = Number(process.env.SEARCH_SHARE ?? 0.1);
 
 /** How many of `all` cases a long search tries. */
 export const searchCases = (all: number): number => Math.ceil(all * share);
-
-/** The cases of a long list that this run tries, spread over all of it. */
-export const sampled = <T>(cases: readonly T[]): T[] =>
-  cases.filter((_, index) => index % Math.round(1 / share) === 0);

@@ -12,7 +12,6 @@ import { makeResources, type MadeResource } from './made-resources.ts';
 import { startOfflineTerraform } from './offline/offline-terraform.ts';
 import type { Terraform } from './run-terraform.ts';
 import { lackingIn } from './taken-as-valid.ts';
-import { textOf } from './texts.ts';
 
 /** What the framework reads. */
 const notOurs = ['NODE_ENV', 'NODE_OPTIONS'];
@@ -173,17 +172,6 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
       maxBackoffSeconds: Number.parseInt(retry_policy[0].maximum_backoff, 10),
       maxDeliveryAttempts: dead_letter_policy[0].max_delivery_attempts,
     }).toEqual(deployedPushSettings);
-  });
-
-  test.each([
-    ['dev', /dev makes (\d+) resources/],
-    ['dev_basic', /`basic`, (\d+) resources in dev/],
-    ['dev_full', /`full`, (\d+) resources in dev/],
-    ['prod', /prod makes (\d+)/],
-  ])('docs/deploy.md says how many resources %s has', (run, pattern) => {
-    const managed = (made.get(run) ?? []).filter(({ mode }) => mode === 'managed');
-
-    expect(Number(pattern.exec(textOf('docs/deploy.md'))?.[1])).toBe(managed.length);
   });
 
   test('passes the tests of the module', () => {

@@ -10,6 +10,17 @@ import { fileStore } from '#clients/typescript/src/storage/file.ts';
 import { memoryStore } from '#clients/typescript/src/storage/memory.ts';
 import type { ContextObject } from '#clients/typescript/src/wire/wire.ts';
 
+/** A client that is closed with its test. */
+function recapWith(options: Partial<Parameters<typeof createRecap>[0]>) {
+  const getIdToken = () => Promise.resolve('token');
+  const recap = createRecap({ baseUrl: 'http://recap.test', getIdToken, ...options });
+  onTestFinished(() => recap.close());
+  return recap;
+}
+
+/** The ID token of a user. */
+const tokenOf = (uid: string) => `x.${btoa(JSON.stringify({ sub: uid }))}.x`;
+
 const turnsFrom = (first: number, last: number): ReadonlyMap<number, StoredTurn> =>
   new Map(
     Array.from({ length: last - first + 1 }, (_, index) => [first + index, { seq: first + index }]),
@@ -71,9 +82,7 @@ test('events are read from pieces of any size, whatever ends their lines', () =>
 test('of 51 chats that were opened, a client keeps the last 50', async () => {
   const storage = memoryStore();
   const nothing = { error: { message: 'No.', details: [{ reason: 'CONVERSATION_NOT_FOUND' }] } };
-  const recap = createRecap({
-    baseUrl: 'http://recap.test',
-    getIdToken: () => Promise.resolve('token'),
+  const recap = recapWith({
     storage,
     fetch: () => Promise.resolve(Response.json(nothing, { status: 404 })),
   });
@@ -115,11 +124,9 @@ test('what a program left unfinished when it was killed is deleted, but not what
 });
 
 test('a message that is not sent yet says why', async () => {
-  const recap = createRecap({
-    baseUrl: 'http://recap.test',
+  const recap = recapWith({
     getIdToken: () => Promise.reject(new Error('signed out')),
   });
-  onTestFinished(() => recap.close());
   const chat = recap.chat();
   await chat.send('Hello');
 
@@ -142,12 +149,10 @@ test('a chat that is opened over the store of another user shows nothing of what
   const kept = { id: 'first', seq: 1, role: 'user', state: 'done', parts, createTime: '' };
   await storage.set('user', '"ada"');
   await storage.set(`chat/${id}`, JSON.stringify({ messages: [kept], erasedCount: 0 }));
-  const recap = createRecap({
-    baseUrl: 'http://recap.test',
-    getIdToken: () => Promise.resolve(`x.${btoa('{"sub":"bob"}')}.x`),
+  const recap = recapWith({
+    getIdToken: () => Promise.resolve(tokenOf('bob')),
     storage,
   });
-  onTestFinished(() => recap.close());
   await expect(recap.search('boats')).rejects.toMatchObject({ reason: 'STORE_OF_OTHER_USER' });
 
   const chat = recap.chat(id);
@@ -159,9 +164,7 @@ test('a chat that is opened over the store of another user shows nothing of what
 
 test('a title that was given while the conversation was read is newer than what was read', async () => {
   const reads: (() => void)[] = [];
-  const recap = createRecap({
-    baseUrl: 'http://recap.test',
-    getIdToken: () => Promise.resolve('token'),
+  const recap = recapWith({
     fetch: async (url, init) => {
       if (init?.method === 'PATCH') return Response.json({});
       if (typeof url === 'string' && url.includes('/messages?'))
@@ -170,7 +173,6 @@ test('a title that was given while the conversation was read is newer than what 
       return Response.json({ title: 'Before' });
     },
   });
-  onTestFinished(() => recap.close());
   const chat = recap.chat(crypto.randomUUID());
   const refreshed = chat.refresh();
   await expect.poll(() => reads.length).toBe(1);
@@ -183,9 +185,7 @@ test('a title that was given while the conversation was read is newer than what 
 
 test('closing a client ends a stream of the list whose reply has not begun', async () => {
   const signals: (AbortSignal | null | undefined)[] = [];
-  const recap = createRecap({
-    baseUrl: 'http://recap.test',
-    getIdToken: () => Promise.resolve('token'),
+  const recap = recapWith({
     fetch: (_, init) => {
       signals.push(init?.signal);
       return new Promise(() => undefined);
@@ -201,9 +201,7 @@ test('closing a client ends a stream of the list whose reply has not begun', asy
 test('a client that is closed sends nothing, and keeps what is typed', async () => {
   const storage = memoryStore();
   let requests = 0;
-  const recap = createRecap({
-    baseUrl: 'http://recap.test',
-    getIdToken: () => Promise.resolve('token'),
+  const recap = recapWith({
     storage,
     fetch: () => {
       requests += 1;
@@ -222,9 +220,8 @@ test('what was to be kept before another user is seen is kept as it was', async 
   const kept = memoryStore();
   const written = Promise.withResolvers<void>();
   let user = 'ada';
-  const recap = createRecap({
-    baseUrl: 'http://recap.test',
-    getIdToken: () => Promise.resolve(`x.${btoa(`{"sub":"${user}"}`)}.x`),
+  const recap = recapWith({
+    getIdToken: () => Promise.resolve(tokenOf(user)),
     storage: {
       ...kept,
       set: async (key, value) => {
@@ -239,7 +236,6 @@ test('what was to be kept before another user is seen is kept as it was', async 
           : Response.json({ title: 'Of Ada' }),
       ),
   });
-  onTestFinished(() => recap.close());
   const chat = recap.chat(crypto.randomUUID());
   onTestFinished(chat.subscribe(() => undefined));
   await expect.poll(() => chat.state.title).toBe('Of Ada');

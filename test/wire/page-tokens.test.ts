@@ -62,7 +62,6 @@ test.each<[what: string, address: (user: Paged) => string, asAnother?: boolean]>
     'without its last character',
     ({ path, token }) => `${path}/messages?pageToken=${token.slice(0, -1)}`,
   ],
-  ['that is none', ({ path }) => `${path}/messages?pageToken=x`],
   [
     'of a place that no list has',
     (user) => `${user.path}/messages?pageToken=${tokenOf(user, { p: -3 })}`,
@@ -81,11 +80,6 @@ test.each<[what: string, address: (user: Paged) => string, asAnother?: boolean]>
   [
     'of messages in the list of compactions',
     ({ path, token }) => `${path}/compactions?pageToken=${token}`,
-  ],
-  ['of messages in a search', ({ path, token }) => `${path}:search?q=q&pageToken=${token}`],
-  [
-    'of messages in the list of conversations',
-    ({ token }) => `/v1/conversations?pageToken=${token}`,
   ],
   [
     'of the list in that of the archived ones',

@@ -11,7 +11,6 @@ import {
   request,
   secret,
   startModel,
-  textOf,
   until,
 } from '#test/support/gemini-model-calls.ts';
 
@@ -48,11 +47,6 @@ const streams: FaultCase[] = [
   { fault: { kind: 'cut', afterEvents: 0, times: 9 }, ends: 'MODEL_OVERLOADED', requests: 3 },
   { fault: { kind: 'cut', afterEvents: 0 }, ends: 'STOP', requests: 2 },
   { fault: { kind: 'halfEvent', afterEvents: 1 }, ends: 'MODEL_OVERLOADED', requests: 1 },
-  {
-    fault: { kind: 'errorEvent', afterEvents: 1, code: 429, status: 'RESOURCE_EXHAUSTED' },
-    ends: 'MODEL_QUOTA',
-    requests: 1,
-  },
 ];
 
 const wholeAnswers: FaultCase[] = [
@@ -91,18 +85,6 @@ describe.concurrent('faults of the model', () => {
       expect(fakeGemini.journal()).toHaveLength(requests);
     },
   );
-
-  test('text streamed before a break is passed on, and nothing is repeated', async (context) => {
-    const { fakeGemini, model } = await startModel(context);
-    fakeGemini.queueFaults({ kind: 'cut', afterEvents: 2 });
-
-    const { received, failure } = await collectUntilFailure(model.stream(request, never));
-
-    expect(failure?.reason).toBe('MODEL_OVERLOADED');
-    expect(received).toHaveLength(2);
-    expect(secret.startsWith(textOf(received))).toBe(true);
-    expect(fakeGemini.journal()).toHaveLength(1);
-  });
 
   test('an answer that is cut off for its length is passed on, without usage where none came', async (context) => {
     const { fakeGemini, model } = await startModel(context);

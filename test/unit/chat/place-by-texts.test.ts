@@ -42,18 +42,14 @@ const lights = 'on/Done. | off/Done. | on/Done. | off/Done.';
 const same = 'yes/Done. | yes/Done. | yes/Done.';
 
 test.each<[title: string, before: string, turns: string, number | string]>([
-  ['after all where nothing is shown', '', three, 'append'],
-  ['after all of a whole history', three, three, 'append'],
   ['after all of a window of four', 'boats/Some. | prices/High.', three, 'append'],
   ['after all of a window that begins within an answer', '/igh.', three, 'append'],
   ['after all where answers were trimmed', 'prices/ High.\n', three, 'append'],
-  ['after all of a window of the same answers', '/Done.', lights, 'append'],
   ['after all of a window of the same turns', 'on/Done. | off/Done.', lights, 'append'],
   ['after the same said twice', 'yes/Done. | yes/Done.', same, 'append'],
   ['after a turn that failed', three, `${three} | ports/!`, 'append'],
   ['around a turn that failed', 'a/A. | c/C.', 'a/A. | b/! | c/C.', 'append'],
   ['in place of the last turn', 'hello/Hi. | boats/Some.', three, 3],
-  ['in place of all but the first', 'hello/Hi.', three, 2],
   ['in place of the second of the same', 'yes/A.', 'yes/A. | yes/B.', 2],
   ['behind what is folded', 'older/Old. | hello/Hi.', three, 2],
   ['nowhere, behind a question nobody knows', 'hello/Hi. | trains/Yes.', three, 'unknown'],
@@ -63,7 +59,6 @@ test.each<[title: string, before: string, turns: string, number | string]>([
 });
 
 test.each<[title: string, before: string, number | string]>([
-  ['in place of all, with nothing before it', '', 1],
   ['in place of all, behind a greeting', '/Welcome!', 1],
   ['after all of it', three, 'append'],
 ])('a chat completion that tells its whole history goes %s', (_, before, expected) => {
@@ -93,7 +88,6 @@ test.each<
     false,
     'again',
   ],
-  ['behind what nobody knows', '/Never.', three, { ...newest, seq: 3 }, false, 'again'],
   [
     'behind what nobody knows, long after its end',
     '/Never.',

@@ -30,7 +30,6 @@ const run = (userTokens: number, ...blocks: number[]): SizedTurn =>
   });
 
 test.each<[string, SizedTurn[], number]>([
-  ['of nothing', [], 0],
   ['of one turn, whatever its size', turnsOf(9_000), 0],
   ['leaves the newest within the target', turnsOf(100, 100, 100, 100, 100, 100), 2],
   ['is the newest when that fills the cap', turnsOf(100, 100, 600), 2],

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventSource } from 'eventsource';
 import { expect, onTestFinished, test } from 'vitest';
-import { CONVERSATION_IDS_PER_TURN } from '#shared/conversation/frame-ids.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 
@@ -76,26 +75,4 @@ test('an EventSource continues after the last event without a gap and stops at 2
     { lastEventId: String(lastId), status: 200 },
     { lastEventId: String(source.ids().at(-1)), status: 204 },
   ]);
-});
-
-test('one EventSource follows a conversation from turn to turn and stops at the end', async () => {
-  const { server, path } = await start();
-  await post(server, path, 'one');
-  const source = await listen(server, `${path}/stream`);
-  await source.opened();
-  await server.answer('one', 'First.');
-  await source.heard('First.');
-  await post(server, path, 'two');
-  await server.answer('two', 'Second.');
-
-  await source.stopped();
-
-  expect(source.said()).toBe('First.Second.');
-  const ids = source.ids();
-  const ofSecond = ids.filter((id) => id >= 2 * CONVERSATION_IDS_PER_TURN);
-  expect(ids).toEqual([
-    ...rising(CONVERSATION_IDS_PER_TURN, ids.length - ofSecond.length),
-    ...rising(2 * CONVERSATION_IDS_PER_TURN, ofSecond.length),
-  ]);
-  expect(source.requests.map(({ status }) => status)).toEqual([200, 200, 204]);
 });

@@ -237,12 +237,6 @@ const dialogue = (...texts: string[]) =>
 describe('the dialogue that a client of OpenAI sends along', () => {
   test.each<[what: string, sent: [messages: object[], options?: Sent][], context: string[]]>([
     [
-      'a longer dialogue goes on after it',
-      [[dialogue('one')], [dialogue('one', 'two')]],
-      ['one', 'two'],
-    ],
-    ['a message alone comes after all', [[dialogue('one')], [dialogue('two')]], ['one', 'two']],
-    [
       'a dialogue that lacks the last message is an edit in its place',
       [[dialogue('one')], [dialogue('one', 'two')], [dialogue('one', 'three')]],
       ['one', 'three'],
@@ -251,16 +245,6 @@ describe('the dialogue that a client of OpenAI sends along', () => {
       'a first message of a client that tells its whole history edits the first one',
       [[dialogue('one')], [dialogue('two'), { metadata: { history: 'whole' } }]],
       ['two'],
-    ],
-    [
-      'an older message again has it answered anew',
-      [
-        [dialogue('one')],
-        [dialogue('one', 'two')],
-        [dialogue('one', 'two', 'x')],
-        [dialogue('one', 'two')],
-      ],
-      ['one', 'two'],
     ],
     [
       'a window that begins with an answer edits a message behind it',
@@ -279,19 +263,6 @@ describe('the dialogue that a client of OpenAI sends along', () => {
 
     expect(await context()).toEqual(expected);
   });
-
-  test.each([1, 2, 3, 4])(
-    'each message is a turn in a window of %i, also the same text',
-    async (size) => {
-      const { send, context } = newChat();
-      const texts = ['on', 'off', 'on', 'off', 'yes', 'yes', 'yes'];
-
-      for (let n = 1; n <= texts.length; n++)
-        await send([system(`Message ${n}.`), ...dialogue(...texts.slice(0, n)).slice(-size)]);
-
-      expect(await context()).toEqual(texts);
-    },
-  );
 });
 
 describe('a message without an id', () => {

@@ -234,11 +234,3 @@ test.each<[field: string, body: object, headers?: Record<string, string>]>([
   expect(error.message.length).toBeGreaterThan(20);
   expect(requests).toHaveLength(asked);
 });
-
-test('a dialogue without a conversation is refused with what to send in its place', async () => {
-  const input = [said('user', 'Hello'), said('assistant', 'Hi'), said('user', 'Hello')];
-
-  const { text } = await post({ input });
-
-  expect(JSON.parse(text).error.message).toContain('`previous_response_id`');
-});

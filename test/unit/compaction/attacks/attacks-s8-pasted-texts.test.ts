@@ -1,7 +1,7 @@
-import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
-import { foldInMemory } from './fold-in-memory.ts';
+import { applyAnswer } from '#shared/compaction/apply.ts';
+import { constraintSection, emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { pastesIn, tongues } from '#test/support/attacks/tongues.ts';
-import { saidTurn } from '#test/support/compaction/said-turn.ts';
+import { evidenceOf } from '#test/support/compaction/engine-samples.ts';
 import { expect, test } from 'vitest';
 
 /** Lasting wishes and facts as people type them to an assistant; greetings, colons, lists and breaks among them. */
@@ -89,32 +89,22 @@ const honestWishes: Readonly<Record<string, readonly string[]>> = {
 
 /* Row S8 of the security checklist: orders in mails, letters, chats and quotations that a user shows. */
 
-const languages = tongues.map(({ name }) => name);
-
 /** The rules that a summariser makes of these words of the user. */
 function rulesOf(user: string, quotes: readonly string[]): string[] {
-  const operations = quotes.map((text) => ({
-    op: 'add',
-    section: constraintSection,
-    text,
-    sources: [1],
-    quote: text,
-  }));
-  const note = { op: 'add', section: 'recent_actions', text: 'A text was shown.', sources: [1] };
-  const folded = foldInMemory({
-    turns: [saidTurn(1, { user, model: 'I have read it.' })],
-    previous: undefined,
-    answer: JSON.stringify({ operations: [...operations, note] }),
-  });
-  return folded.kind === 'refused'
-    ? [folded.reason]
-    : (folded.snapshot.sections[constraintSection] ?? []).map(({ text }) => text);
+  const rule = { op: 'add' as const, section: constraintSection, sources: [1] };
+  const operations = quotes.map((text) => ({ ...rule, text, quote: text }));
+  const { snapshot } = applyAnswer(
+    emptySnapshot('assistant'),
+    { operations, topics: [] },
+    { evidence: evidenceOf({ 1: user }), dayOf: () => undefined },
+  );
+  return (snapshot.sections[constraintSection] ?? []).map(({ text }) => text);
 }
 
-test.each(languages)(
-  'S8: an order in a text that the user shows is no rule of his in %s',
-  (language) => {
-    const { order, texts } = pastesIn(language);
+test.each(tongues)(
+  'S8: an order in a text that the user shows is no rule of his in $name',
+  ({ name }) => {
+    const { order, texts } = pastesIn(name);
 
     const ruled = Object.entries(texts).filter(
       ([, text]) => rulesOf(text, [order, text]).length > 0,

@@ -30,16 +30,6 @@ const ofAnswer = (named: Turn): EraseFacts => ({ named, isAnswer: true, alike: [
 
 test.each([
   [
-    'erases every turn that says the same, newest first',
-    ofMessage([turn(2), turn(3), turn(4)]),
-    { kind: 'erase', part: 'turn', seqs: [4, 3, 2], isLast: true },
-  ],
-  [
-    'erases what an earlier one left',
-    ofMessage([empty(2), turn(3)]),
-    { kind: 'erase', part: 'turn', seqs: [3], isLast: true },
-  ],
-  [
     'erases as many turns as one batch takes',
     ofMessage(many),
     {
@@ -54,14 +44,14 @@ test.each([
   ],
   ['of one that is erased is done', ofMessage([empty(2), empty(3)]), { kind: 'done' }],
   [
-    'waits for a regeneration that is queued',
-    ofMessage([turn(2), turn(3, { state: 'queued' })]),
-    { kind: 'inProgress', seq: 3 },
-  ],
-  [
     'finds no answer in a turn without',
     ofAnswer(turn(2, { state: 'failed', contents: [] })),
     { kind: 'notFound' },
+  ],
+  [
+    'waits for a regeneration that is queued',
+    ofMessage([turn(2), turn(3, { state: 'queued' })]),
+    { kind: 'inProgress', seq: 3 },
   ],
 ] satisfies [string, EraseFacts, object][])('deleting a message: %s', (_, facts, decision) => {
   expect(decideErase(facts)).toEqual(decision);

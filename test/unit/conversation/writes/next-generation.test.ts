@@ -5,11 +5,6 @@ const history = (generation: number, afterTokens = 300) => ({ generation, afterT
 
 test.each([
   ['at once where nothing was folded', undefined, undefined, undefined, 900, 0],
-  ['from what the last summary left', history(2), history(2), undefined, 900, 300],
-  ['from the whole context where that is less', history(2), history(2), undefined, 200, 200],
-  ['at once where an older history goes on', history(1), history(2), undefined, 900, 0],
-  ['at once where none goes on', undefined, history(2), undefined, 900, 0],
-  ['from where a compaction was declined', history(2), history(2), [2, 800], 900, 800],
   ['from no more than the context has', history(2), history(2), [2, 800], 500, 500],
   ['from where one was declined before the first', undefined, undefined, [0, 800], 900, 800],
   ['without regard to one declined earlier', history(2), history(2), [1, 800], 900, 300],

@@ -54,20 +54,12 @@ test('a history cut at an erased turn ends before it', () => {
   expect(mended.from).toBe(3);
 });
 
-test('a repaired history loses named items whatever they cite', () => {
-  const mended = without({ seqs: [2], isGoneItem: ({ id }) => id === 'i4' });
-
-  expect(mended.snapshotText).not.toContain('Said in 5.');
-  expect(mended.rederiveFrom).toBe(2);
-});
-
 test('a history that does not cover the turn stays as it is', () => {
   expect(without({ seqs: [12] })).toBe(covering);
 });
 
 test.each<[string, Partial<History>]>([
   ['whose items have no sources', { snapshot: snapshotOf([[], []]) }],
-  ['all of whose items cite it', { snapshot: snapshotOf([[3], [3, 4]]) }],
   ['that has text and no items', { snapshot: null }],
 ])('a history without the erased turn: %s is emptied', (_, changes) => {
   const mended = without({ seqs: [3] }, { ...covering, ...changes });
