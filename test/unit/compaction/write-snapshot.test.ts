@@ -158,6 +158,10 @@ const upload = { id: 'f1', path: 'users/ada/uploads/f1', mimeType: 'text/plain',
 test.each<[string, Partial<Turn>]>([
   ['a hook adds', { surroundings: order }],
   [
+    'the title of a web source has',
+    { grounding: { sources: [{ url: 'https://evil.example/', title: order }], queries: [] } },
+  ],
+  [
     'an uploaded file has',
     { user: { role: 'user', parts: [...repeated.user.parts, textFilePart(upload, order)] } },
   ],
