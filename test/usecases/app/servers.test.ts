@@ -50,19 +50,6 @@ describe('a server that acts for a user', () => {
     expect((await chat.call(path, { uid: 'alice' })).status).toBe(404);
   });
 
-  test('a server streams an answer, and sending the same message again is the same turn', async () => {
-    const { act } = await startWithServer();
-    const path = `/v1/conversations/${randomUUID()}/messages`;
-    const body = messageOf('Hello');
-
-    const stream = await act('alice', path, { body, headers: { accept: 'text/event-stream' } });
-    const text = await stream.text();
-    const again = await (await act('alice', path, { body })).json();
-
-    expect(text).toContain('"type":"text-delta"');
-    expect(again).toMatchObject({ replayed: true, turn: { id: 't_1' } });
-  });
-
   test('a server names a user whose id is in any script', async () => {
     const { chat, act } = await startWithServer();
     const uid = 'réné, 김 %20';

@@ -84,17 +84,6 @@ test('20 simultaneous compaction requests give one 202 and 19 conflicts', async 
   });
 });
 
-test('repeating a compaction request with its request id is the same job', async () => {
-  const id = await create();
-  const requestId = randomUUID();
-
-  const first = await compact(id, { requestId });
-  const second = await compact(id, { requestId });
-
-  expect([first.status, second.status]).toEqual([202, 202]);
-  expect(await second.json()).toEqual({ jobId: requestId, state: 'QUEUED' });
-});
-
 test('a compaction request survives an unavailable bus, and the failure is logged', async () => {
   const down = new AppError({
     status: 'UNAVAILABLE',
@@ -208,16 +197,6 @@ test('cancelling takes the job from a silent worker', async () => {
 
   const { job } = await see(chat.dependencies.store, id);
   expect(job).toMatchObject({ owner: '', fence: 4, records: [{ state: 'ABORTED' }] });
-});
-
-test('cancelling a finished compaction reports its outcome', async () => {
-  const id = await create();
-  const ended = record(1_000, { state: 'COMPACTED', generation: 1 });
-  await writeJob(chat.dependencies.store, id, { records: [ended] });
-
-  const response = await cancel(id, ended.requestId);
-
-  expect(await response.json()).toEqual({ jobId: ended.requestId, state: 'COMPACTED' });
 });
 
 describe('a compaction whose worker is still telling of its outcome', () => {

@@ -37,18 +37,6 @@ const told = (events: readonly ReceivedEvent[]) =>
       : event.type,
   );
 
-test('another device is told of a message and of its answer as they come', async () => {
-  const { phone, open } = await start();
-  const tablet = await open();
-  await tablet.until(isReady);
-
-  const { id } = await phone.send('Hello?');
-
-  const events = await tablet.until(isAnswer(1));
-  expect(told(events).at(-1)).toBe('idle 1');
-  expect(events.at(-1)?.event).toMatchObject({ conversation: { id, unreadCount: 1 } });
-});
-
 test('a device that was away is told what it missed, once, after its cursor', async () => {
   const { phone, open } = await start();
   const before = await open();

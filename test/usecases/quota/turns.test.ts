@@ -39,19 +39,6 @@ function chatWith(environment: Record<string, string>, overrides: Partial<ChatDe
   return { ...limitedChat(environment, { model, clock, ...overrides }), requests };
 }
 
-test('a message uses one message, uncached input, output and its cost', async () => {
-  const chat = chatWith({ USER_DAILY_MESSAGES: '5' });
-
-  expect(await answerOrReason(chat, randomUUID())).toBe('done');
-
-  expect(await usageOf(chat.store)).toMatchObject({
-    messages: 1,
-    tokens: 150,
-    costMicros: 350,
-    open: [],
-  });
-});
-
 test('a message that waits for the app is counted once, and goes on at the limit', async () => {
   const calls = ['where', 'when'].map((place) => ({
     chunks: [
@@ -108,30 +95,6 @@ test('a message that failed after a tool ran and is answered again is charged fo
 
   expect(turn).toMatchObject({ state: 'done', attempt: 2 });
   expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
-});
-
-test('a message sent again or followed uses no quota', async () => {
-  const chat = chatWith({ USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' });
-  const sent = request(randomUUID(), 'Hello');
-  const [first, second] = await Promise.all([sendMessage(chat, sent), sendMessage(chat, sent)]);
-  await Promise.all([first.result, second.result]);
-  const before = await usageOf(chat.store);
-
-  const replayed = await (await sendMessage(chat, sent)).result;
-
-  expect(replayed.replayed).toBe(true);
-  expect(await usageOf(chat.store)).toEqual(before);
-  expect(before).toMatchObject({ messages: 1, tokens: 150 });
-});
-
-test('a message whose answer fails returns its reservation', async () => {
-  const { model } = scriptedStreamer({ error: overloaded() });
-  const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
-
-  expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
-
-  expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 0, open: [] });
-  expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
 });
 
 test('a message whose answer breaks uses its reported tokens and no message', async () => {

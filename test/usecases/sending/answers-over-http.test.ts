@@ -1,5 +1,3 @@
-import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { sseText } from '#functions/chat/http/sse.ts';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -232,24 +230,4 @@ test('a streamed answer reads no more than a slow reader takes', async () => {
   expect(made).toBeLessThan(1_000);
   socket.destroy();
   await once(socket, 'close');
-});
-
-test('a stream’s text has a comment after every interval of silence, none before', async () => {
-  const clock = createManualClock();
-  const gate = Promise.withResolvers<StreamFrame>();
-  async function* frames() {
-    yield await gate.promise;
-  }
-  const { signal: left } = new AbortController();
-  const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
-
-  const first = text.next();
-  clock.advance(7_999);
-  clock.advance(1);
-  expect((await first).value).toBe(': keep-alive\n\n');
-  const second = text.next();
-  gate.resolve(finish);
-  expect((await second).value).toMatch(/^id: 9\n/);
-  expect((await text.next()).value).toBe('data: [DONE]\n\n');
-  expect((await text.next()).done).toBe(true);
 });

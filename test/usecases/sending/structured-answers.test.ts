@@ -41,15 +41,6 @@ async function chatWith(...answers: readonly ScriptedAnswer[]) {
 }
 
 describe('an answer that has to fit a schema', () => {
-  test('the model is given the schema, and the answer is the JSON that fits it', async () => {
-    const { ask, requests } = await chatWith(textAnswer(fitting));
-
-    const reply = await (await ask()).json();
-
-    expect(reply).toMatchObject({ message: { parts: [{ type: 'text', text: fitting }] } });
-    expect(requests).toMatchObject([{ responseJsonSchema: schema }]);
-  });
-
   test('an answer that does not fit is asked for once more, and nothing of the first one is shown', async () => {
     const { ask, requests } = await chatWith(textAnswer(misfit), textAnswer(fitting));
 

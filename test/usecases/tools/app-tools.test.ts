@@ -207,15 +207,6 @@ const patch = (id: string, body: object, mask = '') =>
 const read = async (id: string) =>
   readAs(conversationWithContextResponse, await chat.call(`/v1/conversations/${id}`));
 
-test('a conversation’s tools are declared when it is created and shown as sent', async () => {
-  const tools = [{ ...locate, needsApproval: true }, named('choose')];
-
-  const created = await createConversation(chat, { body: { tools } });
-
-  expect(created.tools).toEqual(tools);
-  expect((await read(created.id)).tools).toEqual(tools);
-});
-
 test.each([
   ['an empty list', { tools: [] }, ''],
   ['the mask alone', {}, '?updateMask=tools'],
