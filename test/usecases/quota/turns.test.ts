@@ -97,15 +97,6 @@ test('a message that failed after a tool ran and is answered again is charged fo
   expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
 });
 
-test('a message whose answer breaks uses its reported tokens and no message', async () => {
-  const broken = { chunks: [{ parts: [{ text: 'Half' }], usage }], error: overloaded() };
-  const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model: scriptedStreamer(broken).model });
-
-  await answerOrReason(chat, randomUUID());
-
-  expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 150, costMicros: 350 });
-});
-
 test('a message stopped before any reported tokens uses its reservation', async () => {
   const { model, calls } = steeredStreamer();
   const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model });

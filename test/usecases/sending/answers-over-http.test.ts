@@ -128,9 +128,7 @@ test('the JSON answer of a defect reveals nothing of it', async () => {
   expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
 });
 
-const body = () => ({ message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] } });
 const sse = { accept: 'text/event-stream' };
-const messages = () => `/v1/conversations/${randomUUID()}/messages`;
 
 /** What of a body arrives, and whether it comes to an orderly end. */
 async function readAll(response: Response): Promise<{ text: string; isWhole: boolean }> {
@@ -150,7 +148,7 @@ test('a stream of an ending instance breaks the connection after all text so far
   const shutdown = new AbortController();
   const overrides = { model: steered.model, shutdown: shutdown.signal };
   chat = await startChatServer({ overrides });
-  const response = await chat.call(messages(), { body: body(), headers: sse });
+  const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
   (await steered.call()).say('Half an answer');
 
   shutdown.abort();

@@ -93,6 +93,22 @@ test('a message keeps raw parts, signatures and unknown fields, and sends them b
 });
 
 describe('contract 8: the same message id', () => {
+  test('a message id sent twenty times at once is one turn, answered to all', async () => {
+    const { model, requests } = scriptedStreamer(textAnswer('Once.'));
+    const dependencies = chatDependencies({ model });
+    const id = randomUUID();
+    const send = request(id, 'Hello');
+
+    const handles = await Promise.all(
+      Array.from({ length: 20 }, () => sendMessage(dependencies, send)),
+    );
+    const results = await Promise.all(handles.map(({ result }) => result));
+
+    expect(requests).toHaveLength(1);
+    expect(new Set(results.map(({ turn }) => turn.seq))).toEqual(new Set([1]));
+    expect((await readConversation(dependencies.store, id))?.value.lastSeq).toBe(1);
+  });
+
   test('a message id sent to another instance meanwhile waits for the running answer', async () => {
     const store = createMemoryDocumentStore();
     let open = () => undefined as void;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/models/content.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
@@ -67,19 +67,4 @@ test('a repetitive answer is given whole where LOOP_DETECTION is off', async () 
   const handle = await sendMessage(dependencies, request(randomUUID(), 'Where is my parcel?'));
 
   expect(textOf(await collect(handle.frames()))).toBe(CHANT);
-});
-
-describe('an answer that says something three times', () => {
-  const text = `${PHRASE.repeat(4)}And here it is: in the depot.`;
-
-  test.each([1, 300])(
-    'an answer that says something three times is complete, in pieces of %i characters',
-    async (size) => {
-      const { frames, turn } = await answeredWith(inPieces(text, size));
-
-      expect(textOf(frames)).toBe(text);
-      expect(turn.contents.map(contentText)).toEqual([text]);
-      expect(turn.finishReason).toBe('STOP');
-    },
-  );
 });
