@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
-import { startChatServer, type CallOptions } from '#test/support/chat/chat-server.ts';
+import { serveForTest, type CallOptions } from '#test/support/chat/chat-server.ts';
 import { sha256 } from '#test/support/signing.ts';
 import { serverClaims } from '#test/support/token-keys.ts';
 
@@ -11,14 +11,13 @@ const AUDIENCE = 'https://chat.example.com';
 const ACCOUNT = 'backend@my-app.iam.gserviceaccount.com';
 
 async function startWithServer(environment: Record<string, string> = {}) {
-  const chat = await startChatServer({
+  const chat = await serveForTest({
     environment: {
       ADMIN_SERVICE_ACCOUNTS: `other@my-app.iam.gserviceaccount.com, ${ACCOUNT}`,
       ADMIN_AUDIENCE: AUDIENCE,
       ...environment,
     },
   });
-  onTestFinished(() => chat.stop());
   const token = await chat.keys.sign(serverClaims(AUDIENCE, ACCOUNT));
   const act = (uid: string, path: string, options: CallOptions = {}) =>
     chat.call(path, {

@@ -10,6 +10,7 @@ import {
 } from '#shared/wire/resources/compaction.ts';
 import {
   errorOf,
+  serveForTest,
   startChatServer,
   createConversation,
   readAs,
@@ -92,7 +93,7 @@ test('a compaction request survives an unavailable bus, and the failure is logge
     publicMessage: 'Down.',
     retryable: true,
   });
-  const server = await startChatServer({
+  const server = await serveForTest({
     overrides: { publisher: { publish: () => Promise.reject(down) } },
   });
   const id = await create(server);
@@ -103,7 +104,6 @@ test('a compaction request survives an unavailable bus, and the failure is logge
   const [document] = await server.dependencies.store.get([conversationPath(id)]);
   expect(document?.fields['compactionRequests']).toHaveProperty('manual');
   expect(server.logs.map(({ event }) => event)).toContain('compaction_publish_failed');
-  await server.stop();
 });
 
 test.each([
@@ -230,21 +230,17 @@ describe('a compaction whose worker is still telling of its outcome', () => {
 });
 
 test('compaction requests over the limit are refused with the retry time', async () => {
-  const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
-  try {
-    const { id } = await createConversation(limited);
-    const spent = spentAfter(undefined, { at: new Date(Date.now() - 10_000), tokens: 10 });
-    await writeJob(limited.dependencies.store, id, { brake: { failures: 0, spent } });
+  const limited = await serveForTest({ environment: { COMPACTIONS_PER_HOUR: '1' } });
+  const { id } = await createConversation(limited);
+  const spent = spentAfter(undefined, { at: new Date(Date.now() - 10_000), tokens: 10 });
+  await writeJob(limited.dependencies.store, id, { brake: { failures: 0, spent } });
 
-    const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
+  const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
 
-    expect(response.status).toBe(429);
-    expect(await errorOf(response)).toMatchObject({
-      status: 'RESOURCE_EXHAUSTED',
-      reason: 'COMPACTION_LIMIT',
-    });
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
-  } finally {
-    await limited.stop();
-  }
+  expect(response.status).toBe(429);
+  expect(await errorOf(response)).toMatchObject({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: 'COMPACTION_LIMIT',
+  });
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
 });

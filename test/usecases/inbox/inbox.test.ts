@@ -1,7 +1,7 @@
 import { inboxPath } from '#shared/conversation/documents/paths.ts';
 import { inboxEntryResponse } from '#shared/wire/resources/inbox.ts';
 import { decodeInboxEntry } from '#shared/conversation/documents/inbox.ts';
-import { errorOf, readAs, startChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, readAs, serveForTest } from '#test/support/chat/chat-server.ts';
 import { startAttaching, textFile } from '#test/support/chat/attaching.ts';
 import { phoneOf } from './phone.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -14,8 +14,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 async function start(overrides: Parameters<typeof chatDependencies>[0] = {}) {
   const store = createMemoryDocumentStore();
-  const chat = await startChatServer({ overrides: { store, ...overrides } });
-  onTestFinished(() => chat.stop());
+  const chat = await serveForTest({ overrides: { store, ...overrides } });
   return { chat, phone: phoneOf(chat) };
 }
 

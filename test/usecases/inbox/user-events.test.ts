@@ -2,18 +2,17 @@ import { userEventsReply } from '#functions/chat/inbox/event-stream.ts';
 import { EVENTS_LIFE_MS } from '#functions/chat/inbox/user-events.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { UserEvent } from '#shared/wire/resources/user-events.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, serveForTest } from '#test/support/chat/chat-server.ts';
 import { listen, phoneOf, type ReceivedEvent } from './phone.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { expect, onTestFinished, test } from 'vitest';
 
-async function start(overrides: Parameters<typeof startChatServer>[0] = {}) {
-  const chat = await startChatServer({
+async function start(overrides: Parameters<typeof serveForTest>[0] = {}) {
+  const chat = await serveForTest({
     ...overrides,
     overrides: { model: scriptedStreamer(textAnswer('Yes.')).model, ...overrides.overrides },
   });
-  onTestFinished(() => chat.stop());
   const phone = phoneOf(chat);
   const open = async (cursor?: string) => {
     const stream = await listen(chat, phone.uid, cursor);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { expect, test } from 'vitest';
+import { errorOf, serveForTest } from '#test/support/chat/chat-server.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
@@ -90,15 +90,9 @@ const greeting = () => ({
 /** The messages of a conversation that is not there yet. */
 const newMessagesPath = () => `/v1/conversations/${randomUUID()}/messages`;
 
-let chat: ChatServer | undefined;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
-
 test('a JSON answer has turn, messages, context and usage, without thoughts and signatures', async () => {
   const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-  chat = await startChatServer({ collaborators: send });
+  const chat = await serveForTest({ collaborators: send });
   const sent = greeting();
 
   const response = await chat.call(newMessagesPath(), { body: sent });
@@ -118,7 +112,7 @@ test('a JSON answer has turn, messages, context and usage, without thoughts and 
 
 test('the JSON answer of a defect reveals nothing of it', async () => {
   const sendMessage = () => Promise.reject(new Error('secret reason'));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
 
   const error = await errorOf(await chat.call(newMessagesPath(), { body: greeting() }));
 
@@ -147,7 +141,7 @@ test('a stream of an ending instance breaks the connection after all text so far
   const steered = steeredStreamer();
   const shutdown = new AbortController();
   const overrides = { model: steered.model, shutdown: shutdown.signal };
-  chat = await startChatServer({ overrides });
+  const chat = await serveForTest({ overrides });
   const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
   (await steered.call()).say('Half an answer');
 
@@ -167,7 +161,7 @@ const delta = (id: number, text: string): StreamFrame => ({
 
 test('a streamed answer has the headers that proxies and the AI SDK need', async () => {
   const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
 
   const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
 
@@ -188,7 +182,7 @@ test('a streamed answer ends in error and finish when its frames break', async (
     await Promise.reject(new Error('secret reason'));
   }
   const { sendMessage } = handWrittenSend(() => ({ frames }));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
 
   const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
   const text = await response.text();
@@ -206,7 +200,7 @@ test('a streamed answer reads no more than a slow reader takes', async () => {
     for (; made < 2_000; made++) yield await Promise.resolve(delta(made, 'x'.repeat(64 * 1024)));
   }
   const { sendMessage } = handWrittenSend(() => ({ frames }));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
   const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
   const json = JSON.stringify(greeting());
   const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');

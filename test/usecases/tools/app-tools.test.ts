@@ -10,6 +10,7 @@ import { answerView } from '#shared/wire/resources/messages.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import {
   errorOf,
+  serveForTest,
   startChatServer,
   createConversation,
   expectClean,
@@ -207,6 +208,15 @@ const patch = (id: string, body: object, mask = '') =>
 const read = async (id: string) =>
   readAs(conversationWithContextResponse, await chat.call(`/v1/conversations/${id}`));
 
+test('a conversation’s tools are declared when it is created and shown as sent', async () => {
+  const tools = [{ ...locate, needsApproval: true }, named('choose')];
+
+  const created = await createConversation(chat, { body: { tools } });
+
+  expect(created.tools).toEqual(tools);
+  expect((await read(created.id)).tools).toEqual(tools);
+});
+
 test.each([
   ['an empty list', { tools: [] }, ''],
   ['the mask alone', {}, '?updateMask=tools'],
@@ -244,13 +254,11 @@ test.each(refused)(
 );
 
 test('tools are refused where the deployment does not list them', async () => {
-  const closed = await startChatServer();
-  try {
-    const error = await errorOf(
-      await closed.call('/v1/conversations', { body: { tools: [locate] } }),
-    );
-    expect(error).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE' });
-  } finally {
-    await closed.stop();
-  }
+  const closed = await serveForTest();
+
+  const error = await errorOf(
+    await closed.call('/v1/conversations', { body: { tools: [locate] } }),
+  );
+
+  expect(error).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE' });
 });
