@@ -42,6 +42,16 @@ test('a compaction replaces the oldest turns by a snapshot and keeps the newest 
   expect(text).not.toContain('Question 1:');
 });
 
+test('a compaction silently folds failed turns, which were never in the context', async () => {
+  const turns = Array.from({ length: 20 }, (_, index) =>
+    index === 2 ? { user: 'A question that failed.', state: 'failed' as const } : {},
+  );
+  const { bench, conversation } = await compacted({ turns });
+
+  expect(conversation.coveredThrough.seq).toBeGreaterThan(3);
+  expect(JSON.stringify(bench.model.calls[0]?.contents)).not.toContain('that failed');
+});
+
 describe('a conversation that one turn fills', () => {
   const filled = {
     turns: [{ answer: 'word '.repeat(5_000) }],
