@@ -140,6 +140,23 @@ test.each<[what: string, answer: ScriptedAnswer]>([
   });
 });
 
+test('a title is not made of a failed or filtered turn', async () => {
+  const answers = [
+    { chunks: [{ parts: [], finishReason: 'SAFETY' }] },
+    { error: new Error('down') },
+    textAnswer('Fine.'),
+  ];
+  const world = titled([textAnswer('Made')], { answers });
+  const id = randomUUID();
+
+  await talk(world, id, '1');
+  await expect(talk(world, id, '2')).rejects.toThrow('turn 2');
+  expect(world.requests).toEqual([]);
+  await talk(world, id, '3');
+
+  expect((await storedConversation(world, id))?.autoTitle).toEqual({ throughSeq: 3 });
+});
+
 test('a title is billed to its user, and logged without its text', async () => {
   const world = titled([textAnswer(CANARY)], { environment: { USER_DAILY_USD: '5' } });
 
