@@ -97,6 +97,20 @@ test('a message that failed after a tool ran and is answered again is charged fo
   expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
 });
 
+test('a message sent again or followed uses no quota', async () => {
+  const chat = chatWith({ USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' });
+  const sent = request(randomUUID(), 'Hello');
+  const [first, second] = await Promise.all([sendMessage(chat, sent), sendMessage(chat, sent)]);
+  await Promise.all([first.result, second.result]);
+  const before = await usageOf(chat.store);
+
+  const replayed = await (await sendMessage(chat, sent)).result;
+
+  expect(replayed.replayed).toBe(true);
+  expect(await usageOf(chat.store)).toEqual(before);
+  expect(before).toMatchObject({ messages: 1, tokens: 150 });
+});
+
 test('a message stopped before any reported tokens uses its reservation', async () => {
   const { model, calls } = steeredStreamer();
   const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model });

@@ -111,6 +111,17 @@ describe('a hook before a turn', () => {
     expect(requests).toEqual([]);
   });
 
+  test('a hook before a turn is not called again for a known message', async () => {
+    const { hook, events } = hookOf({ addContext: 'Gold member' });
+    const { send } = hookedChat({ beforeTurnHooks: [hook] });
+    const asked = request(randomUUID(), 'Hello');
+
+    await send(asked);
+    await send(asked);
+
+    expect(events).toHaveLength(1);
+  });
+
   const refused = new AppError({
     status: 'UNAVAILABLE',
     reason: 'WEBHOOK_FAILED',
