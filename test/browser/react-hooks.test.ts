@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { BundledPage } from '../support/pages/bundled-page.ts';
-import { startHooksPage, startHooksWorld } from '../support/pages/hooks-page.ts';
+import type { BundledPage } from '../support/tools/bundled-page.ts';
+import { startHooksPage, startHooksWorld } from './hooks-page.ts';
 import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('the hooks of React', () => {

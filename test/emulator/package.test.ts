@@ -1,9 +1,9 @@
-import { deployArchive } from '../support/deployed/deployed-functions.ts';
+import { deployArchive } from './deployed/deployed-functions.ts';
 import {
   createPackedProject,
   packedApp,
   type PackedProject,
-} from '../support/deployed/packed-project.ts';
+} from '../support/processes/packed-project.ts';
 import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';

@@ -30,7 +30,7 @@ import {
   createPackedProject,
   packedApp as app,
   type PackedProject,
-} from '#test/support/deployed/packed-project.ts';
+} from '#test/support/processes/packed-project.ts';
 import { plainTransport } from '#test/clients/ui-chat.ts';
 import { chatState } from '#test/support/wire/use-chat.ts';
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { startBundledPage } from '#test/support/pages/bundled-page.ts';
+import { startBundledPage } from '#test/support/tools/bundled-page.ts';
 
 const RECIPES = fileURLToPath(new URL('../../docs/clients/recipes/', import.meta.url));
 

@@ -16,7 +16,7 @@ import { chatDependencies } from './chat-dependencies.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { z } from 'zod';
 
 interface LogLine {
@@ -122,6 +122,13 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
       await Promise.all([close(), keys.close()]);
     },
   };
+}
+
+/** The same, stopped with the test that starts it. */
+export async function serveForTest(options?: ChatServerOptions): Promise<ChatServer> {
+  const server = await startChatServer(options);
+  onTestFinished(() => server.stop());
+  return server;
 }
 
 /** The parts of an AIP-193 answer that tests look at. */

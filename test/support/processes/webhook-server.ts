@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { openForTest } from '../open-for-test.ts';
 
-export interface WebhookCall {
+interface WebhookCall {
   headers: IncomingHttpHeaders;
   body: string;
 }

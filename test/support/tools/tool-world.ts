@@ -1,5 +1,3 @@
-import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
-import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import {
@@ -13,12 +11,7 @@ import { AppError } from '#shared/lib/errors.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { z } from 'zod';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentSchema, type Content } from '#shared/models/content.ts';
-import type { Clock } from '#shared/ports/ports.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { compactionBench } from '#test/support/compaction/compacted-conversation.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 
 type ToolWork<Arguments> = (
   args: Arguments,
@@ -143,48 +136,6 @@ export const responsesIn = (
       functionResponse === undefined ? [] : [functionResponse],
     ),
   );
-
-export const RESULT_TIMEOUT_MS = 900_000;
-const LEASE_MS = 20_000;
-/** What was said before exceeds it, and a few rounds more exceed the hard threshold, which is twice as high. */
-const THRESHOLD_TOKENS = 1_000;
-const TURNS_BEFORE = 12;
-
-const environment = {
-  TOOL_RESULT_TIMEOUT_MS: String(RESULT_TIMEOUT_MS),
-  TURN_LEASE_MS: String(LEASE_MS),
-  CLIENT_WRITABLE: 'model',
-  ROUTING_MODELS: 'gemini-3.8-flash,gemini-3.1-pro-preview',
-};
-
-/** Chat, worker and sweep on one store and one clock that can be set forward. */
-export async function createToolStage(model: ChatDependencies['model']) {
-  const store = createMemoryDocumentStore();
-  const { tools } = countingTools();
-  let aheadMs = 0;
-  const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-  const cache = createMemoryCache({ maxBytes: 10_000_000 });
-  const { chat } = toolChat(model, { environment, tools, overrides: { store, clock, cache } });
-
-  const worker = () => compactionBench({ store, clock: createManualClock(clock.now()) });
-  const { conversationId } = await buildConversation(store, {
-    turns: TURNS_BEFORE,
-    conversation: {
-      model: MODEL,
-      settings: { thresholdTokens: THRESHOLD_TOKENS },
-      toolsJson: JSON.stringify(['locate', 'choose'].map(appTool)),
-    },
-  });
-  return {
-    store,
-    conversationId,
-    chat,
-    worker,
-    elapse: (ms: number) => (aheadMs += ms),
-  };
-}
-
-export type ToolStage = Awaited<ReturnType<typeof createToolStage>>;
 
 const bodySchema = z.looseObject({
   contents: z.array(contentSchema),

@@ -1,16 +1,15 @@
 import { MockLanguageModelV4 } from 'ai7/test';
 import { randomUUID } from 'node:crypto';
 import { getEventListeners } from 'node:events';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAiSdkModel } from '#functions/adapters/ai-sdk-model.ts';
-import { fromAiSdk, type RecapApp, tool } from '#functions/app.ts';
+import { fromAiSdk, tool } from '#functions/app.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { localConfig } from '#infra/local/local-config.ts';
-import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
+import { startLocalApp } from '#test/support/chat/local-app.ts';
 
 /* Models of other vendors, by the provider interface of the AI SDK. */
 
@@ -342,23 +341,6 @@ describe('a model of the AI SDK', () => {
 });
 
 describe('an app with a model of another vendor', () => {
-  async function startApp(app: RecapApp) {
-    const host = await startEmbeddedHost({
-      environment: stackEnvironment({ shell: {}, model: { kind: 'fake-gemini' } }),
-      app,
-    });
-    onTestFinished(() => host.stop());
-    const authorization = `Bearer ${unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() })}`;
-    return async (conversationId: string, text: string) => {
-      const response = await fetch(`${host.chatUrl}/v1/conversations/${conversationId}/messages`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json' },
-        body: JSON.stringify({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } }),
-      });
-      return { status: response.status, body: await response.json() };
-    };
-  }
-
   test('answers with it, tools included, and books its figures', async () => {
     const model = streaming(
       [
@@ -373,7 +355,9 @@ describe('an app with a model of another vendor', () => {
       input: z.object({ place: z.string() }),
       run: ({ place }) => `Snow in ${place}`,
     });
-    const send = await startApp({ model: fromAiSdk(model), tools: [weather] });
+    const { send } = await startLocalApp({
+      app: { model: fromAiSdk(model), tools: [weather] },
+    });
 
     const answer = await send(randomUUID(), 'How is it in Bern?');
 

@@ -2,38 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { recapAdmin, RecapAdminError } from '#functions/recap-admin.ts';
-import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import { textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { startLocalApp } from '#test/support/chat/local-app.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startBrokenProxy, startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 
 /* A server of an app with `recap/admin`, against the local stack's functions. */
 
-async function startLocal(settings: Record<string, string> = {}) {
-  const { model, requests } = scriptedStreamer(textAnswer('Your order left on Monday.'));
-  const host = await startEmbeddedHost({
-    environment: stackEnvironment({ shell: {}, model: { kind: 'fake-gemini' }, settings }),
-    overrides: {
-      model: { ...createScriptedModel({ answers: [] }), ...model },
-      logger: { log: () => undefined },
-    },
-  });
-  onTestFinished(() => host.stop());
-  const asUser = (uid: string, path: string) =>
-    fetch(`${host.chatUrl}${path}`, {
-      headers: {
-        authorization: `Bearer ${unsignedToken({ uid, projectId: localProjectId, now: new Date() })}`,
-      },
-    });
-  return { host, requests, asUser };
-}
+const startLocal = (settings: Record<string, string> = {}) =>
+  startLocalApp({ answers: [textAnswer('Your order left on Monday.')], settings });
 
 test('a server sends a message for a user and gets the answer, with the stack of recap dev as it is', async () => {
-  const { host, asUser } = await startLocal();
+  const { host, call } = await startLocal();
   const recap = recapAdmin({ baseUrl: host.chatUrl });
 
   const answer = await recap.send('ada', 'Where is my order?');
@@ -44,7 +25,7 @@ test('a server sends a message for a user and gets the answer, with the stack of
     text: 'Your order left on Monday.',
   });
   expect(answer.reply).toMatchObject({ replayed: false, usage: expect.any(Object) });
-  const own = await asUser('ada', `/v1/conversations/${answer.conversationId}/messages`);
+  const own = await call(`/${answer.conversationId}/messages`);
   expect(await own.text()).toContain('Where is my order?');
 });
 
@@ -81,7 +62,7 @@ test('an answer whose stream breaks off after its first piece comes whole from w
 });
 
 test('a server that no longer waits is let go, and the answer is stored', async () => {
-  const { host, asUser } = await startLocal();
+  const { host, call } = await startLocal();
   const proxy = await startLosingProxy(host.chatUrl, 'falls silent');
   onTestFinished(() => proxy.close());
   const conversationId = randomUUID();
@@ -94,7 +75,7 @@ test('a server that no longer waits is let go, and the answer is stored', async 
   });
 
   await expect(sent).rejects.toMatchObject({ name: 'AbortError' });
-  const own = await asUser('ada', `/v1/conversations/${conversationId}/turns/t_1`);
+  const own = await call(`/${conversationId}/turns/t_1`);
   expect(await own.json()).toMatchObject({ state: 'done' });
 });
 

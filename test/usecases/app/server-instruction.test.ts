@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RecapApp } from '#functions/app.ts';
 import { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
-import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
-import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { startLocalApp } from '#test/support/chat/local-app.ts';
 import { serverClaims, startTokenKeys } from '#test/support/token-keys.ts';
 
 /* What a server of the app says to the model of one conversation, over HTTP. */
@@ -19,8 +16,9 @@ const SAID = 'This is about order 4711, which left on Monday.';
 async function startWithServer(settings: Record<string, string> = {}, app?: RecapApp) {
   const keys = await startTokenKeys();
   onTestFinished(() => keys.close());
-  const { model, requests } = scriptedStreamer(
-    ...Array.from({ length: 40 }, (_, turn) =>
+  const { call, ...started } = await startLocalApp({
+    app,
+    answers: Array.from({ length: 40 }, (_, turn) =>
       textAnswer(`Fine. ${'It is a gift and should look like one. '.repeat(10)}`, {
         promptTokens: 300 + 110 * turn,
         cachedTokens: 0,
@@ -28,51 +26,24 @@ async function startWithServer(settings: Record<string, string> = {}, app?: Reca
         thoughtsTokens: 0,
       }),
     ),
-  );
-  const host = await startEmbeddedHost({
-    environment: stackEnvironment({
-      shell: {},
-      model: { kind: 'fake-gemini' },
-      settings: {
-        PUSH_TOKEN_KEYS_URL: keys.url,
-        ADMIN_SERVICE_ACCOUNTS: ACCOUNT,
-        ADMIN_AUDIENCE: AUDIENCE,
-        SYSTEM_INSTRUCTION: 'Be kind.',
-        ...settings,
-      },
-    }),
-    app,
-    overrides: {
-      model: { ...createScriptedModel({ answers: [snapshotAnswer()] }), ...model },
-      logger: { log: () => undefined },
+    settings: {
+      PUSH_TOKEN_KEYS_URL: keys.url,
+      ADMIN_SERVICE_ACCOUNTS: ACCOUNT,
+      ADMIN_AUDIENCE: AUDIENCE,
+      SYSTEM_INSTRUCTION: 'Be kind.',
+      ...settings,
     },
   });
-  onTestFinished(() => host.stop());
   const callWith =
-    (token: string, headers: Record<string, string> = {}) =>
+    (headers: Record<string, string> = {}) =>
     async (method: string, path: string, body?: object) => {
-      const response = await fetch(`${host.chatUrl}/v1/conversations${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          ...headers,
-        },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, text };
+      const response = await call(path, { method, headers, body });
+      return { status: response.status, text: await response.text() };
     };
-  const user = callWith(unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() }));
-  const server = callWith(await keys.sign(serverClaims(AUDIENCE, ACCOUNT)), {
-    'x-recap-on-behalf-of': 'ada',
-  });
-  const send = (conversationId: string, text: string) =>
-    user('POST', `/${conversationId}/messages`, {
-      message: { id: randomUUID(), parts: [{ type: 'text', text }] },
-    });
-  const instructions = () => requests.map(({ systemInstruction }) => systemInstruction);
-  return { host, user, server, send, instructions };
+  const token = await keys.sign(serverClaims(AUDIENCE, ACCOUNT));
+  const server = callWith({ authorization: `Bearer ${token}`, 'x-recap-on-behalf-of': 'ada' });
+  const instructions = () => started.requests.map(({ systemInstruction }) => systemInstruction);
+  return { ...started, user: callWith(), server, instructions };
 }
 
 test('a server’s instruction stands behind the app’s in every prompt, through compactions, until the server takes it away', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
-import { startChatServer, type CallOptions } from '#test/support/chat/chat-server.ts';
+import { serveForTest, type CallOptions } from '#test/support/chat/chat-server.ts';
 import { sha256 } from '#test/support/signing.ts';
 import { serverClaims } from '#test/support/token-keys.ts';
 
@@ -11,14 +11,13 @@ const AUDIENCE = 'https://chat.example.com';
 const ACCOUNT = 'backend@my-app.iam.gserviceaccount.com';
 
 async function startWithServer(environment: Record<string, string> = {}) {
-  const chat = await startChatServer({
+  const chat = await serveForTest({
     environment: {
       ADMIN_SERVICE_ACCOUNTS: `other@my-app.iam.gserviceaccount.com, ${ACCOUNT}`,
       ADMIN_AUDIENCE: AUDIENCE,
       ...environment,
     },
   });
-  onTestFinished(() => chat.stop());
   const token = await chat.keys.sign(serverClaims(AUDIENCE, ACCOUNT));
   const act = (uid: string, path: string, options: CallOptions = {}) =>
     chat.call(path, {
@@ -48,19 +47,6 @@ describe('a server that acts for a user', () => {
     expect(JSON.stringify(await listed.json())).toContain('Order 4711');
     expect((await act('alice', path, { method: 'DELETE' })).status).toBe(200);
     expect((await chat.call(path, { uid: 'alice' })).status).toBe(404);
-  });
-
-  test('a server streams an answer, and sending the same message again is the same turn', async () => {
-    const { act } = await startWithServer();
-    const path = `/v1/conversations/${randomUUID()}/messages`;
-    const body = messageOf('Hello');
-
-    const stream = await act('alice', path, { body, headers: { accept: 'text/event-stream' } });
-    const text = await stream.text();
-    const again = await (await act('alice', path, { body })).json();
-
-    expect(text).toContain('"type":"text-delta"');
-    expect(again).toMatchObject({ replayed: true, turn: { id: 't_1' } });
   });
 
   test('a server names a user whose id is in any script', async () => {

@@ -108,16 +108,6 @@ describe('a picture in a folded turn', () => {
     parts: [{ text: 'My receipt' }, part],
   });
 
-  test('a picture in a folded turn is shown to the summariser and named by its turn', async () => {
-    const receipt: Part = { inlineData: { mimeType: 'image/png', data: 'cmVjZWlwdA==' } };
-
-    const { bench } = await compacted({ turns: [{ user: messageWith(receipt) }, ...others] });
-
-    const parts = bench.model.calls[0]?.contents.flatMap((content) => content.parts) ?? [];
-    expect(parts).toContainEqual(receipt);
-    expect(parts[0]?.text).toContain('user attachment 1: image/png');
-  });
-
   const bytes = Buffer.from('receipt');
   const path = 'users/u1/uploads/receipt';
   const upload = { id: 'receipt', path, mimeType: 'image/png', sizeBytes: bytes.length };

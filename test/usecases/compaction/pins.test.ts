@@ -143,15 +143,6 @@ describe('a pin', () => {
 describe('a message that is to be kept', () => {
   const built = { turns: turnsWith({ 3: KEPT }), conversation: { settings, pins } };
 
-  test('a kept message becomes a pin of its turn when the turn is folded', async () => {
-    const { world, conversation, history, items } = await compactedWith(built);
-
-    expect(conversation.pins).toEqual([...pins, kept]);
-    expect(items[0]).toMatchObject({ kind: 'pin' });
-    expect(history?.report).not.toHaveProperty('keptOver');
-    expect(JSON.stringify(world.bench.model.counted[1]?.contents)).toContain(KEPT);
-  });
-
   test('a kept message without pin room is folded like any other and reported', async () => {
     const long = `${KEPT} `.repeat(20).trim();
 

@@ -1,7 +1,6 @@
 import { MAX_PUSH_BYTES, decodePush } from '#functions/worker/push/handle-push.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { createScriptedModel, snapshotAnswer, untilAborted } from '#test/fakes/scripted-model.ts';
 import { historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
 import {
@@ -61,17 +60,6 @@ describe('the worker’s HTTP function', () => {
     expect((await see(bench.store, conversationId)).conversation.generation).toBe(1);
   });
 
-  test('the worker asks for redelivery when the store is unavailable', async () => {
-    const store = createMemoryDocumentStore({
-      beforeOperation: () => Promise.reject(new StoreUnavailableError({ operation: 'get' })),
-    });
-
-    const response = await post(await serve(compactionBench({ store })), pushOf(requestFor('c1')));
-
-    expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toBe('1');
-  });
-
   test('the worker sweeps and acknowledges', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
@@ -81,17 +69,6 @@ describe('the worker’s HTTP function', () => {
 
     expect(response.status).toBe(204);
     expect(bench.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
-  });
-
-  test('the worker erases a marked conversation and acknowledges', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench, { conversation: { state: 'erasing' } });
-    const erase = { schemaVersion: 1, kind: 'erase', conversationId };
-
-    const response = await post(await serve(bench), pushOf(erase));
-
-    expect(response.status).toBe(204);
-    expect((await see(bench.store, conversationId)).conversation.state).toBe('erased');
   });
 
   test('the worker answers a defect with 500, so that the event is dead-lettered', async () => {

@@ -1,8 +1,6 @@
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
-import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
-import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { createScriptedModel, snapshotAnswer, untilAborted } from '#test/fakes/scripted-model.ts';
+import { createScriptedModel, untilAborted } from '#test/fakes/scripted-model.ts';
 import { dyingAt, historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
@@ -58,58 +56,6 @@ test('a worker whose lease was taken after verification changes nothing', async 
 });
 
 describe('a worker that is stopped, dies or meets others', () => {
-  test('a deadline while the model writes is ABORTED and keeps the request', async () => {
-    const controller = new AbortController();
-    const bench = compactionBench({
-      model: createScriptedModel({
-        answers: [
-          () => {
-            controller.abort(new StoppedError({ state: 'ABORTED', reason: 'DEADLINE' }));
-            return Promise.reject(new DOMException('stopped', 'AbortError'));
-          },
-        ],
-      }),
-    });
-    const conversationId = await buildDue(bench);
-
-    const result = await runCompaction(bench, { conversationId, signal: controller.signal });
-
-    const { conversation, job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'retry', reason: 'DEADLINE' });
-    expect(conversation).toMatchObject({ generation: 0, compactionRequests: autoRequest() });
-    expect(job).toMatchObject({ owner: '', brake: { failures: 0 } });
-    expect(job?.records).toMatchObject([{ state: 'ABORTED' }]);
-  });
-
-  test('the lease is renewed while the model writes', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench);
-    const seen: (Date | undefined)[] = [];
-    const slow = compactionBench({
-      ...bench,
-      model: createScriptedModel({
-        answers: [
-          async () => {
-            const before = await see(bench.store, conversationId);
-            bench.clock.advance(20_000);
-            for (let tries = 0; tries < 100; tries++) {
-              const { job } = await see(bench.store, conversationId);
-              seen.push(job?.leaseUntil);
-              if (job && before.job && job.leaseUntil > before.job.leaseUntil) break;
-            }
-            return snapshotAnswer();
-          },
-          snapshotAnswer(),
-        ],
-      }),
-    });
-
-    const result = await compactOnce(slow, conversationId);
-
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(seen.at(-1)?.getTime()).toBe(bench.clock.now().getTime() + 60_000);
-  });
-
   test('a lost lease stops the model call', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);

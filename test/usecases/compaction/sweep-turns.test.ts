@@ -1,19 +1,14 @@
 import { userText } from '#test/support/compaction/conversation-builder.ts';
 import { newTurnWrites } from '#shared/conversation/writes/turn-writes.ts';
-import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
-import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { streamChunkWrite } from '#shared/wire/stream-chunk.ts';
-import { AppError } from '#shared/lib/errors.ts';
-import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { configOf } from '#test/support/chat/lifecycle.ts';
-import { storedTurn } from '#test/support/chat/streaming.ts';
 import {
-  neverAborted,
   type CompactionBench,
   buildOpen,
   inSeconds,
@@ -24,14 +19,6 @@ import {
   quiet,
   updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { startModelServer } from '#test/support/processes/model-server.ts';
-import {
-  RESULT_TIMEOUT_MS,
-  type ToolStage,
-  createToolStage,
-  responsesIn,
-  say,
-} from '#test/support/tools/tool-world.ts';
 import { describe, expect, test } from 'vitest';
 
 /** Puts messages behind the open turn that wait until the times given. */
@@ -139,18 +126,6 @@ describe('an open turn that nobody answers', () => {
     expect(counts).toMatchObject({ turnsClosed: 0, failed: 0 });
     expect(await statesFrom(bench, conversationId, [3])).toEqual(['running']);
   });
-
-  test('a sweep leaves a turn whose lease is renewed, whatever the conversation document says', async () => {
-    const bench = sweepBench();
-    const conversationId = await buildOpen(bench, inSeconds(bench, -60));
-    await setTurn(bench, conversationId, { leaseUntil: inSeconds(bench, 10) });
-
-    const counts = await sweep(bench);
-
-    expect(counts.turnsClosed).toBe(0);
-    expect(await statesFrom(bench, conversationId, [3])).toEqual(['running']);
-    expect((await storedConversation(bench, conversationId))?.open?.seq).toBe(3);
-  });
 });
 
 describe('messages that wait', () => {
@@ -184,64 +159,6 @@ describe('messages that wait', () => {
     expect(states).toEqual(['running', 'failed', 'failed']);
     // The answer before them is told of when it ends.
     expect(conversation?.answered).toBeUndefined();
-  });
-});
-
-describe('a turn that waits for the app when a sweep comes', async () => {
-  const { server: fakeGemini, model } = await startModelServer();
-  const caller = { uid: 'u1', tier: 'signedIn' } as const;
-  /** After the twelve turns of the stage. */
-  const SEQ = 13;
-
-  /** A turn that waits for the app, as long as `elapsedMs` by now. */
-  async function waitingFor(elapsedMs: number) {
-    const stage = await createToolStage(model);
-    await say(stage.chat, stage.conversationId, 'call weather {"city":"Oslo"}\ncall locate');
-    stage.elapse(elapsedMs);
-    return stage;
-  }
-
-  /** Resolves to how the turn ended for the app that posted, or to the reason why it is refused. */
-  const post = ({ chat, conversationId }: ToolStage): Promise<string> =>
-    answerCalls(chat, {
-      caller,
-      conversationId,
-      turnId: `t_${SEQ}`,
-      results: [{ callId: `t_${SEQ}_c1`, kind: 'response', response: { lat: 1 } }],
-      locale: undefined,
-    })
-      .then(async ({ result }) => (await result).turn.state)
-      .catch((error: unknown) => (error instanceof AppError ? error.reason : String(error)));
-
-  const sweepStage = (stage: ToolStage, store: DocumentStore = stage.store) =>
-    runSweep({ ...stage.worker(), store }, neverAborted());
-  const turnOf = (stage: ToolStage) => storedTurn(stage.chat, stage.conversationId, SEQ);
-
-  test('a sweep leaves a turn that may still wait for the app', async () => {
-    const stage = await waitingFor(RESULT_TIMEOUT_MS / 2);
-
-    expect((await sweepStage(stage)).turnsClosed).toBe(0);
-    expect(await post(stage)).toBe('done');
-  });
-
-  test('a sweep expires a turn that waited too long: it accepts no results, and the next message reads its end', async () => {
-    const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
-
-    const counts = await sweepStage(stage);
-    const turn = await turnOf(stage);
-    const late = await post(stage);
-    fakeGemini.clearJournal();
-    const next = await say(stage.chat, stage.conversationId, 'And now?');
-
-    expect(counts.turnsClosed).toBe(1);
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
-    const responses = [{ response: { degrees: 21 } }, { response: { error: 'expired' } }];
-    expect(responsesIn(turn.contents)).toMatchObject(responses);
-    expect(late).toBe('TOOL_RESULT_CONFLICT');
-    expect(next.turn.state).toBe('done');
-    const [call] = fakeGemini.journal();
-    expect(call?.refusal).toBeUndefined();
-    expect(JSON.stringify(fakeGemini.requestBody(call?.n ?? 0))).toContain('expired');
   });
 });
 

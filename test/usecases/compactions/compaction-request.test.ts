@@ -10,6 +10,7 @@ import {
 } from '#shared/wire/resources/compaction.ts';
 import {
   errorOf,
+  serveForTest,
   startChatServer,
   createConversation,
   readAs,
@@ -84,17 +85,6 @@ test('20 simultaneous compaction requests give one 202 and 19 conflicts', async 
   });
 });
 
-test('repeating a compaction request with its request id is the same job', async () => {
-  const id = await create();
-  const requestId = randomUUID();
-
-  const first = await compact(id, { requestId });
-  const second = await compact(id, { requestId });
-
-  expect([first.status, second.status]).toEqual([202, 202]);
-  expect(await second.json()).toEqual({ jobId: requestId, state: 'QUEUED' });
-});
-
 test('a compaction request survives an unavailable bus, and the failure is logged', async () => {
   const down = new AppError({
     status: 'UNAVAILABLE',
@@ -103,7 +93,7 @@ test('a compaction request survives an unavailable bus, and the failure is logge
     publicMessage: 'Down.',
     retryable: true,
   });
-  const server = await startChatServer({
+  const server = await serveForTest({
     overrides: { publisher: { publish: () => Promise.reject(down) } },
   });
   const id = await create(server);
@@ -114,7 +104,6 @@ test('a compaction request survives an unavailable bus, and the failure is logge
   const [document] = await server.dependencies.store.get([conversationPath(id)]);
   expect(document?.fields['compactionRequests']).toHaveProperty('manual');
   expect(server.logs.map(({ event }) => event)).toContain('compaction_publish_failed');
-  await server.stop();
 });
 
 test.each([
@@ -210,16 +199,6 @@ test('cancelling takes the job from a silent worker', async () => {
   expect(job).toMatchObject({ owner: '', fence: 4, records: [{ state: 'ABORTED' }] });
 });
 
-test('cancelling a finished compaction reports its outcome', async () => {
-  const id = await create();
-  const ended = record(1_000, { state: 'COMPACTED', generation: 1 });
-  await writeJob(chat.dependencies.store, id, { records: [ended] });
-
-  const response = await cancel(id, ended.requestId);
-
-  expect(await response.json()).toEqual({ jobId: ended.requestId, state: 'COMPACTED' });
-});
-
 describe('a compaction whose worker is still telling of its outcome', () => {
   /** A conversation whose compaction has ended, and whose request still stands. */
   async function ended() {
@@ -251,21 +230,17 @@ describe('a compaction whose worker is still telling of its outcome', () => {
 });
 
 test('compaction requests over the limit are refused with the retry time', async () => {
-  const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
-  try {
-    const { id } = await createConversation(limited);
-    const spent = spentAfter(undefined, { at: new Date(Date.now() - 10_000), tokens: 10 });
-    await writeJob(limited.dependencies.store, id, { brake: { failures: 0, spent } });
+  const limited = await serveForTest({ environment: { COMPACTIONS_PER_HOUR: '1' } });
+  const { id } = await createConversation(limited);
+  const spent = spentAfter(undefined, { at: new Date(Date.now() - 10_000), tokens: 10 });
+  await writeJob(limited.dependencies.store, id, { brake: { failures: 0, spent } });
 
-    const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
+  const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
 
-    expect(response.status).toBe(429);
-    expect(await errorOf(response)).toMatchObject({
-      status: 'RESOURCE_EXHAUSTED',
-      reason: 'COMPACTION_LIMIT',
-    });
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
-  } finally {
-    await limited.stop();
-  }
+  expect(response.status).toBe(429);
+  expect(await errorOf(response)).toMatchObject({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: 'COMPACTION_LIMIT',
+  });
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
 });

@@ -7,7 +7,7 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
 import { conversationListResponse } from '#shared/wire/resources/inbox.ts';
-import { type ChatServer, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
+import { serveForTest, readAs } from '#test/support/chat/chat-server.ts';
 import {
   buildDue,
   compactOnce,
@@ -19,21 +19,15 @@ import {
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { post, pushOf, requestFor, serve } from '#test/support/processes/pushing.ts';
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 /** As a later release leaves a document. */
 const raise = (store: DocumentStore, path: string) =>
   updateDocument(store, path, { schemaVersion: 2 });
 
-let chat: ChatServer | undefined;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
-
 /** A conversation of two turns, one document of which has these fields as well. */
 async function serveWith(pathOf: (conversationId: string) => string, fields: DocumentFields) {
-  chat = await startChatServer();
+  const chat = await serveForTest();
   const { store } = chat.dependencies;
   const { conversationId } = await buildConversation(store, {
     turns: 2,
@@ -91,7 +85,7 @@ test.each([
 );
 
 test('a conversation of a later schema version is skipped in the list', async () => {
-  chat = await startChatServer();
+  const chat = await serveForTest();
   const { store } = chat.dependencies;
   const build = () => buildConversation(store, { turns: 1, conversation: { ownerUid: 'alice' } });
   const built = [await build(), await build(), await build()];
@@ -119,13 +113,13 @@ test('a conversation of a later schema version is skipped in the list', async ()
 test.each(['', '/messages'])(
   'a conversation of a later schema version is shown to its owner alone: GET …%s',
   async (under) => {
-    chat = await startChatServer();
+    const chat = await serveForTest();
     const { store } = chat.dependencies;
     const conversation = { ownerUid: 'alice' };
     const { conversationId } = await buildConversation(store, { turns: 1, conversation });
     await raise(store, conversationPath(conversationId));
     const unknown = randomUUID();
-    const get = (id: string, uid: string) => chat?.call(`/v1/conversations/${id}${under}`, { uid });
+    const get = (id: string, uid: string) => chat.call(`/v1/conversations/${id}${under}`, { uid });
 
     const [own, foreign, none] = await Promise.all([
       get(conversationId, 'alice'),

@@ -9,7 +9,15 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { startChatServer, readAs } from '#test/support/chat/chat-server.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { request, sendAll } from '#test/support/chat/sending.ts';
+import {
+  buildDue,
+  compactionBench,
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { fixedPolicy } from '#test/support/fixed-policy.ts';
 import { messageBody } from '#test/support/processes/fault-stack.ts';
@@ -174,4 +182,27 @@ test('a manual compaction far below the threshold lowers it where learning is en
     source: 'default',
     learned: -0.05,
   });
+});
+
+test('a turn after a swap requests nothing and hides no later compaction trigger', async () => {
+  const gate = Promise.withResolvers<void>();
+  const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+  const { model } = scriptedStreamer({ ...textAnswer('Late.', usage), gate: gate.promise });
+  const dependencies = chatDependencies({ model }, { THRESHOLD_TOKENS: '2000' });
+  const { store, published } = dependencies;
+  const id = await buildDue(dependencies, {
+    conversation: { settings: { thresholdTokens: 2_000 }, compactionRequests: {} },
+  });
+  const handle = await sendMessage(dependencies, request(id, 'And now?'));
+  await setConversation({ store }, id, { compactionRequests: { ...manualRequest() } });
+  await compactOnce(compactionBench({ store }), id);
+
+  gate.resolve();
+  await handle.result;
+
+  const { conversation } = await see(store, id);
+  expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
+  expect(published).toEqual([]);
+  await sendAll(dependencies, id, ['one more']);
+  expect((await see(store, id)).conversation.compactionRequests.auto).toBeDefined();
 });

@@ -61,17 +61,6 @@ test.each(['message-2', 'm_2'])(
   },
 );
 
-test('a fork is whole when it is answered, however long its writes take', async () => {
-  const world = lifecycle({}, compactionBench, slowWrites());
-  const { conversationId } = await buildConversation(world.store, { turns: 4 });
-
-  const forked = await fork(world, conversationId, 'message-4');
-
-  expect(await transcript(world, forked.conversationId, 4)).toEqual(
-    await transcript(world, conversationId, 4),
-  );
-});
-
 test('a fork has no title that was made of later turns, which may be erased', async () => {
   const world = lifecycle();
   const { conversationId } = await buildConversation(world.store, {

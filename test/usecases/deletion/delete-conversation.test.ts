@@ -152,23 +152,6 @@ describe('taking a conversation out of the bin', () => {
   });
 });
 
-test.each(['live', 'deleted'])(
-  'deleting a conversation for good marks one that is %s and informs workers',
-  async (state) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    if (state === 'deleted')
-      await deleteConversation(world.chat, { caller: owner, conversationId });
-
-    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
-
-    expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'erasing' });
-    expect(world.chat.published).toEqual([
-      { topic: 'compaction', data: { schemaVersion: 1, kind: 'erase', conversationId } },
-    ]);
-  },
-);
-
 async function messagesAfter({ chat }: Lifecycle, conversationId: string, afterSeq: number) {
   const page = { caller: owner, conversationId, pageSize: 10, order: 'asc', afterSeq } as const;
   return (await listMessages(chat, page)).messages;
@@ -192,20 +175,6 @@ describe('deleting a message of the tail', () => {
       ['m_3', false],
     ]);
     expect(await canaries(world)).toEqual([]);
-  });
-
-  test('deleting a message removes it from context and meter', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    const before = await see(world.store, conversationId);
-
-    await removeMessage(world, conversationId, 'message-2');
-
-    const after = await see(world.store, conversationId);
-    expect(after.items.map(({ seq }) => seq)).toEqual([1, 1, 3, 3]);
-    expect(after.tokens).toBeLessThan(before.tokens);
-    expect(after.conversation).toMatchObject({ generation: 1, changedIn: 1, lastSeq: 3 });
-    expect(after.conversation.pendingErasure).toBeUndefined();
   });
 
   test('deleting an answer alone keeps the question, out of the context', async () => {

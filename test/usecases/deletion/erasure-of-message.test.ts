@@ -70,19 +70,6 @@ describe('deleting a message that a summary without sources covers', () => {
 
     expect(await canaries(world)).toEqual([]);
   });
-
-  test('deleting a folded message requests a compaction where turns exceed the threshold again', async () => {
-    const world = lifecycle({}, geminiCliBench);
-    const conversationId = await compacted(world);
-
-    await removeMessage(world, conversationId, 'message-3');
-
-    const { conversation } = await see(world.store, conversationId);
-    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
-    expect(world.chat.published).toHaveLength(1);
-    await compactOnce(world.bench, conversationId);
-    expect((await see(world.store, conversationId)).conversation.generation).toBe(3);
-  });
 });
 
 const KEPT = 'The trip begins in Lisbon.';

@@ -23,7 +23,6 @@ import {
   type compactionBench,
   geminiCliBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { overloaded } from '#test/support/model-down.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -106,19 +105,6 @@ test('an edit with onBusy queue waits for the running answer, then replaces', as
 });
 
 describe('the same edit sent again', () => {
-  test('the same edit sent again replays its answer and replaces nothing more', async () => {
-    const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
-    const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ model }));
-    const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
-    await answered(dependencies, asked);
-
-    const handle = await sendMessage(dependencies, asked);
-
-    expect(handle).toMatchObject({ turnId: 't_4', replayed: true });
-    expect(requests).toHaveLength(4);
-    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(1);
-  });
-
   test.each([
     ['with another text', { text: 'something else', target: 1 }],
     ['for another message', { text: 'two, corrected', target: 0 }],
@@ -262,15 +248,3 @@ test.each(['m_1', 'm_3'])(
     });
   },
 );
-
-test('a failed answer can be regenerated', async () => {
-  const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
-  const dependencies = chatDependencies({ model });
-  const id = randomUUID();
-  await expect(answered(dependencies, request(id, 'Hello'))).rejects.toBeDefined();
-
-  const turn = await answered(dependencies, regenerate(id, 'm_1'));
-
-  expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
-  expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'At last.']);
-});

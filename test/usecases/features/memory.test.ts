@@ -144,17 +144,6 @@ test('a prompt begins with the app’s and the user’s memory in one user conte
   expect(saidLast(prompt)).toEqual(['Hello']);
 });
 
-test('a prompt has its owner’s memory alone', async () => {
-  const { save, send } = rememberingChat();
-  await save([noteOf(1, { text: NEVER })], 'mallory');
-  await save([noteOf(1, { text: 'I am Bob.' })], 'bob');
-
-  const prompt = everything(await send(randomUUID(), 'Hello', 'bob'));
-
-  expect(prompt).toContain('I am Bob.');
-  expect(prompt).not.toContain(NEVER);
-});
-
 test('a prompt keeps its prefix bytes while newer notes precede the message, unstored', async () => {
   const { save, begin, send } = rememberingChat();
   await save([noteOf(1)]);

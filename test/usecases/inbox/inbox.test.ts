@@ -1,12 +1,7 @@
 import { inboxPath } from '#shared/conversation/documents/paths.ts';
 import { inboxEntryResponse } from '#shared/wire/resources/inbox.ts';
 import { decodeInboxEntry } from '#shared/conversation/documents/inbox.ts';
-import {
-  errorOf,
-  readAs,
-  startChatServer,
-  type ChatServer,
-} from '#test/support/chat/chat-server.ts';
+import { errorOf, readAs, serveForTest } from '#test/support/chat/chat-server.ts';
 import { startAttaching, textFile } from '#test/support/chat/attaching.ts';
 import { phoneOf } from './phone.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -19,8 +14,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 async function start(overrides: Parameters<typeof chatDependencies>[0] = {}) {
   const store = createMemoryDocumentStore();
-  const chat = await startChatServer({ overrides: { store, ...overrides } });
-  onTestFinished(() => chat.stop());
+  const chat = await serveForTest({ overrides: { store, ...overrides } });
   return { chat, phone: phoneOf(chat) };
 }
 
@@ -233,23 +227,6 @@ describe('what was read', () => {
     expect(await phone.list()).toMatchObject([{ unreadCount: 3, lastMessage: { seq: 3 } }]);
     await phone.post(`${id}:read`, { seq: 2 });
     expect(await phone.list()).toMatchObject([{ unreadCount: 1 }]);
-  });
-
-  test.each([
-    [
-      'of another user',
-      (chat: ChatServer, id: string) => phoneOf(chat).post(`${id}:read`, { seq: 1 }),
-    ],
-    [
-      'that does not exist',
-      (chat: ChatServer) => phoneOf(chat).post(`${randomUUID()}:read`, { seq: 1 }),
-    ],
-  ])('of a conversation %s is not found', async (_, read) => {
-    const { chat, phone } = await start(answering('Yes.'));
-    const { id } = await phone.send('One?');
-
-    expect(await errorOf(await read(chat, id))).toMatchObject({ http: 404 });
-    expect(await phone.list()).toMatchObject([{ readSeq: 0, unreadCount: 1 }]);
   });
 
   test('an answer that runs is not read before it has ended', async () => {

@@ -2,18 +2,17 @@ import { userEventsReply } from '#functions/chat/inbox/event-stream.ts';
 import { EVENTS_LIFE_MS } from '#functions/chat/inbox/user-events.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { UserEvent } from '#shared/wire/resources/user-events.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, serveForTest } from '#test/support/chat/chat-server.ts';
 import { listen, phoneOf, type ReceivedEvent } from './phone.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { expect, onTestFinished, test } from 'vitest';
 
-async function start(overrides: Parameters<typeof startChatServer>[0] = {}) {
-  const chat = await startChatServer({
+async function start(overrides: Parameters<typeof serveForTest>[0] = {}) {
+  const chat = await serveForTest({
     ...overrides,
     overrides: { model: scriptedStreamer(textAnswer('Yes.')).model, ...overrides.overrides },
   });
-  onTestFinished(() => chat.stop());
   const phone = phoneOf(chat);
   const open = async (cursor?: string) => {
     const stream = await listen(chat, phone.uid, cursor);
@@ -36,18 +35,6 @@ const told = (events: readonly ReceivedEvent[]) =>
       ? `${event.conversation.state} ${event.conversation.lastSeq}`
       : event.type,
   );
-
-test('another device is told of a message and of its answer as they come', async () => {
-  const { phone, open } = await start();
-  const tablet = await open();
-  await tablet.until(isReady);
-
-  const { id } = await phone.send('Hello?');
-
-  const events = await tablet.until(isAnswer(1));
-  expect(told(events).at(-1)).toBe('idle 1');
-  expect(events.at(-1)?.event).toMatchObject({ conversation: { id, unreadCount: 1 } });
-});
 
 test('a device that was away is told what it missed, once, after its cursor', async () => {
   const { phone, open } = await start();

@@ -6,12 +6,8 @@ import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { buildAnswered, endOf, notifyingWorker } from './notifying.ts';
-import {
-  startWebhook,
-  type WebhookCall,
-  type WebhookReply,
-} from '#test/support/processes/webhook-server.ts';
-import { createHmac, timingSafeEqual, randomUUID } from 'node:crypto';
+import { startWebhook, type WebhookReply } from '#test/support/processes/webhook-server.ts';
+import { createHmac, randomUUID } from 'node:crypto';
 import { describe, expect, test, onTestFinished } from 'vitest';
 
 const signingKey = 'a signing key of thirty-two chars';
@@ -27,15 +23,6 @@ async function toldOperator(reply: WebhookReply = {}) {
   return { ...worker, server };
 }
 
-/** As docs/guides/hooks.md has it. */
-function isGenuine({ headers, body }: WebhookCall, key: string, nowSeconds: number): boolean {
-  const timestamp = String(headers['x-recap-timestamp']);
-  if (Math.abs(nowSeconds - Number(timestamp)) > 300) return false;
-  const expected = createHmac('sha256', key).update(`${timestamp}.${body}`).digest();
-  const given = Buffer.from(String(headers['x-recap-signature']).replace('sha256=', ''), 'hex');
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
-
 const compacted = {
   schemaVersion: 1,
   type: 'compaction.swapped',
@@ -44,7 +31,7 @@ const compacted = {
   afterTokens: 900,
 };
 
-test('the operator’s webhook gets turn and compaction events unchanged, with a delivery id', async () => {
+test('the operator’s webhook gets turn and compaction events unchanged, with a delivery id, signed over time and body', async () => {
   const { server, deliver } = await toldOperator();
 
   expect(await deliver(compacted)).toBe(204);
@@ -54,19 +41,12 @@ test('the operator’s webhook gets turn and compaction events unchanged, with a
     { ...compacted, id: '77' },
     { ...endOf('c1', { isAttended: true }), id: '77' },
   ]);
-});
-
-test('the operator’s webhook can verify origin and age of a call', async () => {
-  const { server, deliver } = await toldOperator();
-  await deliver(compacted);
-  const [call] = server.calls;
-  if (!call) throw new Error('no call');
-  const nowSeconds = Date.parse('2026-01-02T03:04:06Z') / 1_000;
-
-  expect(isGenuine(call, signingKey, nowSeconds)).toBe(true);
-  expect(isGenuine(call, 'another key that has nothing to say', nowSeconds)).toBe(false);
-  expect(isGenuine({ ...call, body: `${call.body} ` }, signingKey, nowSeconds)).toBe(false);
-  expect(isGenuine(call, signingKey, nowSeconds + 3_600)).toBe(false);
+  for (const { headers, body } of server.calls) {
+    const timestamp = String(headers['x-recap-timestamp']);
+    const mac = createHmac('sha256', signingKey).update(`${timestamp}.${body}`).digest('hex');
+    expect(timestamp).toBe(String(Date.parse('2026-01-02T03:04:05Z') / 1_000));
+    expect(headers['x-recap-signature']).toBe(`sha256=${mac}`);
+  }
 });
 
 test.each([

@@ -1,28 +1,19 @@
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
-import { localConfig } from '#infra/local/local-config.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { nextDay, sumOfCosts, toDay } from '#shared/quota/usage.ts';
 import { lifecycle, owner, serveErasures } from '#test/support/chat/lifecycle.ts';
 import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
-import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
   buildDue,
   compactOnce,
   compactionBench,
   type CompactionBench,
+  workerConfig,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
 import { expect, test } from 'vitest';
-
-const configWith = (limits: Record<string, string>) =>
-  localConfig({
-    GOOGLE_CLOUD_PROJECT: 'demo-recap',
-    PUBSUB_EMULATOR_HOST: 'localhost:1',
-    ...limits,
-  });
 
 const reported = { promptTokens: 100, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 };
 
@@ -47,32 +38,8 @@ const passing = (bench: CompactionBench) => ({
 
 const limited = { USER_DAILY_USD: '1', GLOBAL_DAILY_USD: '10' };
 
-async function compactedBench(limits: Record<string, string>) {
-  const commits = recordCommits();
-  const recorded = createRecordedStore({ beforeOperation: commits.beforeOperation });
-  const bench = compactionBench({ store: recorded.store, config: configWith(limits) });
-  const conversationId = await buildDue(bench);
-  // The made-up turns keep to no rule.
-  commits.commits.length = 0;
-  await compactOnce(bench, conversationId);
-  return { bench, conversationId, commits, ...recorded };
-}
-
-test('a compaction that spent the rest refuses the next message', async () => {
-  const { bench } = await compactedBench(limited);
-  const { compactions } = await usageOf(bench.store);
-  const { store, clock } = bench;
-  const usd = (extraMicros: number) => String((compactions.costMicros + extraMicros) / 1_000_000);
-
-  const poor = limitedChat({ USER_DAILY_USD: usd(1) }, { store, clock });
-  const rich = limitedChat({ USER_DAILY_USD: usd(10_000) }, { store, clock });
-
-  expect(await answerOrReason(poor, 'c-1')).toBe('USER_DAILY_USD');
-  expect(await answerOrReason(rich, 'c-2')).toBe('done');
-});
-
 test('a dead worker’s compaction holds its dollars until they expire', async () => {
-  const config = configWith({ ...limited, ...HOUSE_PRICES });
+  const config = workerConfig({ ...limited, ...HOUSE_PRICES });
   const bench = compactionBench({
     config,
     atCrashPoint: (point) =>
@@ -90,7 +57,7 @@ test('a dead worker’s compaction holds its dollars until they expire', async (
 });
 
 test('a compaction cancelled in the model call counts all that it reserved', async () => {
-  const bench = compactionBench({ config: configWith(limited) });
+  const bench = compactionBench({ config: workerConfig(limited) });
   const conversationId = await buildDue(bench);
   let heldMicros = 0;
   const stopped = new Error('the call was aborted');
@@ -114,7 +81,7 @@ test.each([
   ],
   ['counts nothing where a model refuses it', 'MODEL_OVERLOADED', 0],
 ])('a compaction’s quota: %s', async (_, reason, mostTokens) => {
-  const bench = compactionBench({ config: configWith(limited) });
+  const bench = compactionBench({ config: workerConfig(limited) });
   const conversationId = await buildDue(bench);
   const failure = new AppError({
     status: 'UNAVAILABLE',
@@ -135,7 +102,7 @@ test.each([
 test('a compaction leaves nothing behind an erased user', async () => {
   const world = lifecycle();
   const conversationId = await buildDue(world);
-  const bench = passing({ ...world.bench, config: configWith(limited) });
+  const bench = passing({ ...world.bench, config: workerConfig(limited) });
 
   const paid = await paidCall(bench, callOf(conversationId), async () => {
     await eraseUser(world.chat, { caller: owner });

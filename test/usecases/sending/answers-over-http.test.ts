@@ -1,10 +1,8 @@
-import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { sseText } from '#functions/chat/http/sse.ts';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { expect, test } from 'vitest';
+import { errorOf, serveForTest } from '#test/support/chat/chat-server.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
@@ -92,15 +90,9 @@ const greeting = () => ({
 /** The messages of a conversation that is not there yet. */
 const newMessagesPath = () => `/v1/conversations/${randomUUID()}/messages`;
 
-let chat: ChatServer | undefined;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
-
 test('a JSON answer has turn, messages, context and usage, without thoughts and signatures', async () => {
   const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-  chat = await startChatServer({ collaborators: send });
+  const chat = await serveForTest({ collaborators: send });
   const sent = greeting();
 
   const response = await chat.call(newMessagesPath(), { body: sent });
@@ -120,7 +112,7 @@ test('a JSON answer has turn, messages, context and usage, without thoughts and 
 
 test('the JSON answer of a defect reveals nothing of it', async () => {
   const sendMessage = () => Promise.reject(new Error('secret reason'));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
 
   const error = await errorOf(await chat.call(newMessagesPath(), { body: greeting() }));
 
@@ -130,9 +122,7 @@ test('the JSON answer of a defect reveals nothing of it', async () => {
   expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
 });
 
-const body = () => ({ message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] } });
 const sse = { accept: 'text/event-stream' };
-const messages = () => `/v1/conversations/${randomUUID()}/messages`;
 
 /** What of a body arrives, and whether it comes to an orderly end. */
 async function readAll(response: Response): Promise<{ text: string; isWhole: boolean }> {
@@ -151,8 +141,8 @@ test('a stream of an ending instance breaks the connection after all text so far
   const steered = steeredStreamer();
   const shutdown = new AbortController();
   const overrides = { model: steered.model, shutdown: shutdown.signal };
-  chat = await startChatServer({ overrides });
-  const response = await chat.call(messages(), { body: body(), headers: sse });
+  const chat = await serveForTest({ overrides });
+  const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
   (await steered.call()).say('Half an answer');
 
   shutdown.abort();
@@ -171,7 +161,7 @@ const delta = (id: number, text: string): StreamFrame => ({
 
 test('a streamed answer has the headers that proxies and the AI SDK need', async () => {
   const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
 
   const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
 
@@ -192,7 +182,7 @@ test('a streamed answer ends in error and finish when its frames break', async (
     await Promise.reject(new Error('secret reason'));
   }
   const { sendMessage } = handWrittenSend(() => ({ frames }));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
 
   const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
   const text = await response.text();
@@ -210,7 +200,7 @@ test('a streamed answer reads no more than a slow reader takes', async () => {
     for (; made < 2_000; made++) yield await Promise.resolve(delta(made, 'x'.repeat(64 * 1024)));
   }
   const { sendMessage } = handWrittenSend(() => ({ frames }));
-  chat = await startChatServer({ collaborators: { sendMessage } });
+  const chat = await serveForTest({ collaborators: { sendMessage } });
   const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
   const json = JSON.stringify(greeting());
   const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');
@@ -232,24 +222,4 @@ test('a streamed answer reads no more than a slow reader takes', async () => {
   expect(made).toBeLessThan(1_000);
   socket.destroy();
   await once(socket, 'close');
-});
-
-test('a stream’s text has a comment after every interval of silence, none before', async () => {
-  const clock = createManualClock();
-  const gate = Promise.withResolvers<StreamFrame>();
-  async function* frames() {
-    yield await gate.promise;
-  }
-  const { signal: left } = new AbortController();
-  const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
-
-  const first = text.next();
-  clock.advance(7_999);
-  clock.advance(1);
-  expect((await first).value).toBe(': keep-alive\n\n');
-  const second = text.next();
-  gate.resolve(finish);
-  expect((await second).value).toMatch(/^id: 9\n/);
-  expect((await text.next()).value).toBe('data: [DONE]\n\n');
-  expect((await text.next()).done).toBe(true);
 });

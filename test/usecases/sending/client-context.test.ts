@@ -81,14 +81,6 @@ const alone = (time: string) =>
 
 const at = (time: string) => `- now: Sunday, 22 November 2026, ${time} (Asia/Seoul, UTC+09:00)`;
 
-test('an app’s context stands before the message, in full with the first one', async () => {
-  const { send } = sundayChat();
-
-  const prompt = await send(withContext(request(randomUUID(), 'Hello')));
-
-  expect(prompt.map(textsOf)).toEqual([[`${LABEL}:\n${at('10:05')}\n${homeLines}`, 'Hello']]);
-});
-
 test('a message resent with another app context is the same message and keeps its first one', async () => {
   const { send, dependencies, streamer, stored } = sundayChat();
   const asked = request(randomUUID(), 'Hello');

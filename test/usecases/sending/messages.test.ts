@@ -42,19 +42,6 @@ import { describe, expect, test } from 'vitest';
 /** The texts of a prompt, and of what a turn says. */
 const textsOf = (contents: Parameters<typeof contentText>[0][]) => contents.map(contentText);
 
-test('a message creates the conversation, is answered, and both are in the transcript', async () => {
-  const dependencies = chatDependencies();
-  const id = randomUUID();
-
-  const handle = await sendMessage(dependencies, request(id, 'Hello'));
-  const { turn } = await handle.result;
-
-  expect(turn.state).toBe('done');
-  const [stored] = await readTurns(dependencies.store, id, [1]);
-  expect(stored?.value.user.parts).toEqual([{ text: 'Hello' }]);
-  expect(stored?.value.contents.map(contentText)).toEqual(['Fine.']);
-});
-
 test('a message is durable before the model is called', async () => {
   const store = createMemoryDocumentStore();
   const id = randomUUID();
@@ -140,19 +127,6 @@ describe('contract 8: the same message id', () => {
     expect((await two.result).turn.contents.map(contentText)).toEqual(['Shared.']);
     expect(textOf(await collect(two.frames()))).toBe('Shared.');
     await one.result;
-    expect(requests).toHaveLength(1);
-  });
-
-  test('a message id sent after its answer replays the stored one without a model call', async () => {
-    const { model, requests } = scriptedStreamer(textAnswer('Once.'));
-    const dependencies = chatDependencies({ model });
-    const send = request(randomUUID(), 'Hello');
-    await answered(dependencies, send);
-
-    const again = await sendMessage(dependencies, send);
-
-    expect(again.replayed).toBe(true);
-    expect(textOf(await collect(again.frames()))).toBe('Once.');
     expect(requests).toHaveLength(1);
   });
 

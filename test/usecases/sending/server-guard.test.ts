@@ -1,18 +1,12 @@
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { guardEveryServer } from '#functions/lib/guard-server.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, serveForTest, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { settle } from '#test/support/chat/streaming.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
 import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
-
-let chat: ChatServer | undefined;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
+import { describe, expect, test } from 'vitest';
 
 test.each([
   ['malformed JSON', { method: 'POST', body: '{"a": canary-51' }, 'BAD_JSON'],
@@ -32,7 +26,7 @@ test.each([
   ],
 ])('a guarded server answers %s in JSON from the very first request', async (_, call, reason) => {
   guardEveryServer();
-  chat = await startChatServer({ isGuarded: false });
+  const chat = await serveForTest({ isGuarded: false });
 
   const error = await errorOf(await chat.call('/v1/conversations', call));
 
@@ -42,7 +36,7 @@ test.each([
 
 test('a guarded server answers an undecodable address in JSON', async () => {
   guardEveryServer();
-  chat = await startChatServer({ isGuarded: false });
+  const chat = await serveForTest({ isGuarded: false });
 
   const error = await errorOf(await chat.call('/v1/%ff'));
 
@@ -59,14 +53,14 @@ describe('a connection without requests', () => {
   };
 
   test('a guarded server keeps an idle connection for longer than Google’s front end does', async () => {
-    chat = await startChatServer();
+    const chat = await serveForTest();
 
     expect(await keptSeconds(chat)).toBeGreaterThan(FRONT_END_IDLE_SECONDS);
   });
 
   test('a server that the framework opened keeps idle connections from its second request on', async () => {
     guardEveryServer();
-    chat = await startChatServer({ isGuarded: false });
+    const chat = await serveForTest({ isGuarded: false });
     await keptSeconds(chat);
 
     expect(await keptSeconds(chat)).toBeGreaterThan(FRONT_END_IDLE_SECONDS);
@@ -75,7 +69,7 @@ describe('a connection without requests', () => {
 });
 
 test('an unguarded server accepts bodies that the framework has read', async () => {
-  chat = await startChatServer({ isGuarded: false });
+  const chat = await serveForTest({ isGuarded: false });
 
   const response = await chat.call('/v1/conversations', { body: { title: 'Trip' } });
 

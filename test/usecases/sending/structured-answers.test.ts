@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import {
   scriptedStreamer,
   textAnswer,
   type ScriptedAnswer,
 } from '#test/fakes/scripted-streamer.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, serveForTest } from '#test/support/chat/chat-server.ts';
 
 const schema = {
   type: 'object',
@@ -17,19 +17,13 @@ const schema = {
 const fitting = '{"price": 12.5, "currency": "EUR"}';
 const misfit = '{"price": "twelve", "currency": "EUR"}';
 
-const chats: ChatServer[] = [];
-afterEach(async () => {
-  await Promise.all(chats.splice(0).map((chat) => chat.stop()));
-});
-
 async function chatWith(...answers: readonly ScriptedAnswer[]) {
   const { model, requests } = scriptedStreamer(...answers);
   const store = createMemoryDocumentStore();
-  const chat = await startChatServer({
+  const chat = await serveForTest({
     overrides: { model, store },
     environment: { CLIENT_WRITABLE: 'model,tools', LOOP_DETECTION: 'on' },
   });
-  chats.push(chat);
   const path = `/v1/conversations/${randomUUID()}`;
   const message = { id: randomUUID(), parts: [{ type: 'text', text: 'What does the boat cost?' }] };
   const ask = (body: object = {}, headers?: Record<string, string>) =>
@@ -41,15 +35,6 @@ async function chatWith(...answers: readonly ScriptedAnswer[]) {
 }
 
 describe('an answer that has to fit a schema', () => {
-  test('the model is given the schema, and the answer is the JSON that fits it', async () => {
-    const { ask, requests } = await chatWith(textAnswer(fitting));
-
-    const reply = await (await ask()).json();
-
-    expect(reply).toMatchObject({ message: { parts: [{ type: 'text', text: fitting }] } });
-    expect(requests).toMatchObject([{ responseJsonSchema: schema }]);
-  });
-
   test('an answer that does not fit is asked for once more, and nothing of the first one is shown', async () => {
     const { ask, requests } = await chatWith(textAnswer(misfit), textAnswer(fitting));
 

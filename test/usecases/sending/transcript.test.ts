@@ -44,38 +44,6 @@ async function listAll(id: string, query: string): Promise<string[]> {
   return seen;
 }
 
-test('the transcript has user message and answer separately, each under its id', async () => {
-  const id = randomUUID();
-  const { userMessage, message } = await send(id, 'q1');
-
-  const { messages } = await list(id);
-
-  expect(messages).toEqual([userMessage, message]);
-  expect(messages).toMatchObject([
-    {
-      role: 'user',
-      seq: 1,
-      turnId: 't_1',
-      parts: [{ type: 'text', text: 'q1' }],
-      inContext: true,
-    },
-    { role: 'model', id: 'm_1', state: 'done', finishReason: 'stop' },
-  ]);
-});
-
-test.each([
-  ['asc', 3],
-  ['asc', 100],
-  ['desc', 1],
-])('the transcript in order %s is complete in pages of %i', async (order, pageSize) => {
-  const id = await conversationOf(4);
-
-  const seen = await listAll(id, `?order=${order}&pageSize=${pageSize}`);
-
-  const expected = [1, 2, 3, 4].flatMap((seq) => [`user${seq}`, `model${seq}`]);
-  expect(seen).toEqual(order === 'asc' ? expected : expected.toReversed());
-});
-
 test('the transcript after a seq has what a second device misses', async () => {
   const id = await conversationOf(4);
 

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { serveForTest } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 
-let chat: ChatServer | undefined;
 /** Connections that the server has seen closed. */
 let closings = 0;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
 
 const sse = { accept: 'text/event-stream' };
 const json = { accept: 'application/json' };
@@ -19,8 +14,7 @@ const notified = { FCM_PROJECT: 'demo-recap' };
 
 async function started(environment: Record<string, string> = notified) {
   const model = steeredStreamer();
-  chat = await startChatServer({ overrides: { model: model.model }, environment });
-  const server = chat;
+  const server = await serveForTest({ overrides: { model: model.model }, environment });
   server.server.on('connection', (socket: Socket) => socket.on('close', () => closings++));
   const { dependencies } = server;
   const conversationId = randomUUID();
@@ -128,7 +122,7 @@ test('an answer’s end is published to a webhook whether or not somebody waits'
 test('an unpublishable event costs neither the answer nor its stream’s end', async () => {
   const model = steeredStreamer();
   const published = Promise.withResolvers<void>();
-  chat = await startChatServer({
+  const chat = await serveForTest({
     overrides: { model: model.model, publisher: { publish: () => published.promise } },
     environment: {
       EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
@@ -148,7 +142,7 @@ test('an unpublishable event costs neither the answer nor its stream’s end', a
   expect(await (await response).text()).toMatch(/\[DONE\]\s*$/);
   published.reject(new Error('no bus'));
   await eventually('the end of all work', () =>
-    Promise.resolve(chat?.dependencies.afterwork.size === 0 ? true : undefined),
+    Promise.resolve(chat.dependencies.afterwork.size === 0 ? true : undefined),
   );
   expect(chat.logs.filter(({ event }) => event === 'turn_event_not_published')).toHaveLength(1);
 });

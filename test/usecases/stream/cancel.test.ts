@@ -6,7 +6,7 @@ import { contentText } from '#shared/models/content.ts';
 import { createManualClock, slowWrites } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { cancel, collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
+import { cancel, collect, request, textOf } from '#test/support/chat/sending.ts';
 import {
   pass,
   openStream,
@@ -47,28 +47,6 @@ test('a cancellation is answered when the turn has ended, however long that take
   const turn = await cancel(dependencies, conversationId);
 
   expect(turn.state).toBe('cancelled');
-});
-
-test('a cancelled turn leaves its text in the next message’s context', async () => {
-  const { dependencies, store, clock, conversationId } = await halfSaid();
-  await cancel(dependencies, conversationId);
-  const { model, requests } = scriptedStreamer(textAnswer('Next.'));
-
-  await sendAll(chatDependencies({ store, clock, model }), conversationId, ['Go on.']);
-
-  expect(requests[0]?.contents.map(contentText)).toEqual(['Tell me.', 'Half an answer', 'Go on.']);
-});
-
-test('a turn cancelled before its first word stays out of the context', async () => {
-  const clock = createManualClock();
-  const conversationId = randomUUID();
-  const chat = steeredChat({ clock });
-  await sendMessage(chat.dependencies, request(conversationId, 'Tell me.'));
-  await chat.call();
-
-  const turn = await cancel(chat.dependencies, conversationId);
-
-  expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
 });
 
 test('cancelling another instance’s turn ends it within a second while the model speaks', async () => {

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/models/content.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
-import {
-  scriptedStreamer,
-  textAnswer,
-  type ScriptedAnswer,
-} from '#test/fakes/scripted-streamer.ts';
+import { scriptedStreamer, type ScriptedAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
-import { storedTurn } from '#test/support/chat/streaming.ts';
+import { collect, request, textOf } from '#test/support/chat/sending.ts';
 
 const PHRASE = 'I will look that up for you right away, one moment please. ';
 const OPENING = 'Of course!\n';
@@ -56,21 +51,6 @@ test.each([1, 59, CHANT.length])(
   },
 );
 
-test('a repetitive answer is finished and in the next message’s context', async () => {
-  const chat = chatting(inPieces(CHANT, 20), textAnswer('Here it is.'));
-  await sendAll(chat.dependencies, chat.id, ['Where is my parcel?', 'Well?']);
-
-  expect(await storedTurn(chat.dependencies, chat.id)).toMatchObject({
-    state: 'done',
-    inContext: true,
-  });
-  expect(chat.requests[1]?.contents.map(contentText)).toEqual([
-    'Where is my parcel?',
-    SHOWN,
-    'Well?',
-  ]);
-});
-
 test('a repetition loop in thoughts alone is ignored', async () => {
   const thought = { text: CHANT, thought: true };
   const { turn } = await answeredWith({
@@ -87,19 +67,4 @@ test('a repetitive answer is given whole where LOOP_DETECTION is off', async () 
   const handle = await sendMessage(dependencies, request(randomUUID(), 'Where is my parcel?'));
 
   expect(textOf(await collect(handle.frames()))).toBe(CHANT);
-});
-
-describe('an answer that says something three times', () => {
-  const text = `${PHRASE.repeat(4)}And here it is: in the depot.`;
-
-  test.each([1, 300])(
-    'an answer that says something three times is complete, in pieces of %i characters',
-    async (size) => {
-      const { frames, turn } = await answeredWith(inPieces(text, size));
-
-      expect(textOf(frames)).toBe(text);
-      expect(turn.contents.map(contentText)).toEqual([text]);
-      expect(turn.finishReason).toBe('STOP');
-    },
-  );
 });

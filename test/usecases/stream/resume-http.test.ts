@@ -1,73 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
-import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { afterAll, expect, test } from 'vitest';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
+import { messageBody } from '#test/support/processes/fault-stack.ts';
 
-let chat: ChatServer | undefined;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
+const chat = await startChatServer();
+afterAll(() => chat.stop());
 
 const sse = { accept: 'text/event-stream' };
-const body = () => ({
-  message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] },
-});
 
-async function serving(overrides: Parameters<typeof startChatServer>[0] = {}) {
-  chat = await startChatServer(overrides);
-  return chat;
-}
-
-/** A server whose model is steered, with one message on its way. */
-async function speaking() {
-  const steered = steeredStreamer();
-  const server = await serving({ overrides: { model: steered.model } });
-  const conversation = `/v1/conversations/${randomUUID()}`;
-  await server.call(`${conversation}/messages`, { body: body(), headers: sse });
-  return { server, conversation, call: await steered.call() };
-}
-
-/** A server with one answered message. */
+/** A conversation with one answered message. */
 async function finished() {
-  const server = await serving();
-  const id = randomUUID();
-  const conversation = `/v1/conversations/${id}`;
-  const sent = body();
-  const response = await server.call(`${conversation}/messages`, { body: sent, headers: sse });
-  return { server, id, conversation, sent, text: await response.text() };
+  const conversation = `/v1/conversations/${randomUUID()}`;
+  const sent = messageBody('Hello');
+  const response = await chat.call(`${conversation}/messages`, { body: sent, headers: sse });
+  return { conversation, sent, text: await response.text() };
 }
 
-test.each([
-  ['stream', /^id: 10000000\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
-  ['turns/t_1/stream', /^id: 0\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
-])('a conversation’s stream is served live under %s', async (path, expected) => {
-  const { server, conversation, call } = await speaking();
+test('a conversation’s stream continues after the cursor of the query when the header names one, too', async () => {
+  const { conversation, text } = await finished();
 
-  const response = await server.call(`${conversation}/${path}`);
-  call.say('Hi.');
-  call.end();
-  const text = await response.text();
+  const response = await chat.call(`${conversation}/turns/t_1/stream?startingAfter=1`, {
+    headers: { 'last-event-id': '3' },
+  });
 
-  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  expect(response.headers.get('x-turn-id')).toBe('t_1');
-  expect(text).toMatch(expected);
+  expect(await response.text()).toBe(text.slice(text.indexOf('id: 2\n')));
 });
-
-test.each([
-  ['the query', '?startingAfter=1', {}],
-  ['the header', '', { 'last-event-id': '1' }],
-  ['the query when both are given', '?startingAfter=1', { 'last-event-id': '3' }],
-])(
-  'a conversation’s stream continues after the cursor of %s',
-  async (_, query, headers: Record<string, string>) => {
-    const { server, conversation, text } = await finished();
-
-    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
-
-    expect(await response.text()).toBe(text.slice(text.indexOf('id: 2\n')));
-  },
-);
 
 test.each([
   ['?startingAfter=-1', {}, 'startingAfter'],
@@ -78,9 +35,9 @@ test.each([
 ])(
   'a conversation’s stream refuses the cursor %s %o',
   async (query, headers: Record<string, string>, field) => {
-    const { server, conversation } = await finished();
+    const { conversation } = await finished();
 
-    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
+    const response = await chat.call(`${conversation}/turns/t_1/stream${query}`, { headers });
 
     expect(await errorOf(response)).toMatchObject({
       http: 400,
@@ -96,9 +53,9 @@ test.each([
   ['of an attempt that has not been', '5000000', /^id: 0\n[^]*data: \[DONE\]\n\n$/],
   ['in the middle', '1', /^id: 2\n[^]*data: \[DONE\]\n\n$/],
 ])('a message resent with a cursor %s is never refused', async (_, cursor, expected) => {
-  const { server, conversation, sent } = await finished();
+  const { conversation, sent } = await finished();
 
-  const response = await server.call(`${conversation}/messages`, {
+  const response = await chat.call(`${conversation}/messages`, {
     body: sent,
     headers: { ...sse, 'last-event-id': cursor },
   });

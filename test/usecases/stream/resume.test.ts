@@ -13,7 +13,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { serveForTest } from '#test/support/chat/chat-server.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import {
   answered,
@@ -33,7 +33,7 @@ import {
   shownText,
 } from '#test/support/chat/streaming.ts';
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test, afterEach } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 const everyId = Array.from({ length: LAST_ID }, (_, id) => id);
 
@@ -255,12 +255,6 @@ describe('a turn that is taken over', () => {
   });
 });
 
-let chat: ChatServer | undefined;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
-
 const TURN = 10_000_000;
 
 const body = (text: string) => ({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } });
@@ -268,8 +262,7 @@ const body = (text: string) => ({ message: { id: randomUUID(), parts: [{ type: '
 /** A conversation of which the first `count` turns are answered, and the one after it is on its way. */
 async function conversation(count: number) {
   const steered = steeredStreamer();
-  const server = await startChatServer({ overrides: { model: steered.model } });
-  chat = server;
+  const server = await serveForTest({ overrides: { model: steered.model } });
   const path = `/v1/conversations/${randomUUID()}`;
   const headers = { accept: 'text/event-stream' };
   const send = (n: number) =>

@@ -10,6 +10,7 @@ import { answerView } from '#shared/wire/resources/messages.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import {
   errorOf,
+  serveForTest,
   startChatServer,
   createConversation,
   expectClean,
@@ -274,13 +275,11 @@ test.each(refused)(
 );
 
 test('tools are refused where the deployment does not list them', async () => {
-  const closed = await startChatServer();
-  try {
-    const error = await errorOf(
-      await closed.call('/v1/conversations', { body: { tools: [locate] } }),
-    );
-    expect(error).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE' });
-  } finally {
-    await closed.stop();
-  }
+  const closed = await serveForTest();
+
+  const error = await errorOf(
+    await closed.call('/v1/conversations', { body: { tools: [locate] } }),
+  );
+
+  expect(error).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE' });
 });

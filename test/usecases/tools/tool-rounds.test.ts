@@ -84,13 +84,6 @@ test.each([
   expect(refusals()).toEqual([]);
 });
 
-test('a server tool is not run with arguments that do not match its parameters', async () => {
-  const { responses, effects } = await responsesOf('call weather {"city":7}');
-
-  expect(responses).toMatchObject([{ response: { error: expect.stringContaining('city') } }]);
-  expect(effects.size).toBe(0);
-});
-
 test('the round limit ends open calls with an error, a notice and a last call without tools', async () => {
   const rounds = ['A', 'B', 'C'].map((city) => `call weather {"city":"${city}"}`);
 

@@ -4,7 +4,7 @@ import { serviceConstants } from '#functions/config/constants.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { startStorage } from '#infra/local/storage/start-storage.ts';
-import { idTokenClaims, startTokenKeys } from '../token-keys.ts';
+import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 
 /**
  * What a deployed process is run with, as a module that Node imports first, so that it asks stand-ins in the place of

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { type BundledPage, startBundledPage } from '#test/support/pages/bundled-page.ts';
+import { type BundledPage, startBundledPage } from '#test/support/tools/bundled-page.ts';
 import { startLocalBucket } from '#test/support/processes/local-bucket.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 import type { Plugin } from 'esbuild';
 
-const clients = fileURLToPath(new URL('../../../clients', import.meta.url));
+const clients = fileURLToPath(new URL('../../clients', import.meta.url));
 
 /** The blocks of a README that begin with the name of a file, by that name. */
 function readmeFiles(readme: string): Map<string, string> {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { z } from 'zod';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
-import { eventually } from '../eventually.ts';
+import { eventually } from '#test/support/eventually.ts';
 
 /*
  * What Google does with an archive of sources, in the order of GoogleCloudPlatform/buildpacks (cmd/nodejs/npm,
