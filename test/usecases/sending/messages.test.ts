@@ -130,6 +130,19 @@ describe('contract 8: the same message id', () => {
     expect(requests).toHaveLength(1);
   });
 
+  test('a message id sent after its answer replays the stored one without a model call', async () => {
+    const { model, requests } = scriptedStreamer(textAnswer('Once.'));
+    const dependencies = chatDependencies({ model });
+    const send = request(randomUUID(), 'Hello');
+    await answered(dependencies, send);
+
+    const again = await sendMessage(dependencies, send);
+
+    expect(again.replayed).toBe(true);
+    expect(textOf(await collect(again.frames()))).toBe('Once.');
+    expect(requests).toHaveLength(1);
+  });
+
   test('a message id sent with another body is refused', async () => {
     const dependencies = chatDependencies();
     const [conversationId, messageId] = [randomUUID(), randomUUID()];
