@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
 // oxlint-disable-next-line node/no-process-env -- the only way that a parent can tell it
@@ -36,6 +37,30 @@ const emulatorTests = [
   'test/emulator/**',
 ];
 
+/** They take longest, most of it in compilers and processes of their own: begun last, they would run alone. */
+const longTests = [
+  'test/conformance/kotlin.test.ts',
+  'test/package/npm.test.ts',
+  'test/emulator/package.test.ts',
+  'test/browser/page.test.ts',
+  'test/emulator/chaos.test.ts',
+  'test/terraform/deployment.test.ts',
+  'test/conformance/typescript.test.ts',
+  'test/emulator/genkit.test.ts',
+];
+
+class LongTestsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = longTests.findIndex((name) => moduleId.endsWith(name));
+      return at < 0 ? longTests.length : at;
+    };
+    // oxlint-disable-next-line unicorn/no-array-sort -- a sequencer's own
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
 const leftOut = [...configDefaults.exclude, ...(withoutEmulators ? emulatorTests : [])];
 
 export default defineConfig({
@@ -54,6 +79,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // Concurrent tests wait for back-offs; they do not compute.
     maxConcurrency: 25,
+    sequence: { sequencer: LongTestsFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
