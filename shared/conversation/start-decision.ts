@@ -312,9 +312,9 @@ export function holdsQueue(
   turn: TurnFields,
   { now, toolResultTimeoutMs }: Pick<QueuedFacts, 'now' | 'toolResultTimeoutMs'>,
 ): boolean {
-  const graceMs =
-    turn.state === 'awaiting_tool' ? APP_ANSWERS_FIRST_MS - toolResultTimeoutMs : OVERTAKE_GRACE_MS;
-  return isLeasedAt(turn, now, graceMs);
+  if (turn.state !== 'awaiting_tool') return isLeasedAt(turn, now, OVERTAKE_GRACE_MS);
+  const askedAtMs = turn.leaseUntil.getTime() - toolResultTimeoutMs;
+  return askedAtMs + APP_ANSWERS_FIRST_MS > now.getTime();
 }
 
 /** The turns that `conversation.queue` spans: those that wait, and those between them that have ended meanwhile. */
