@@ -5,7 +5,8 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { readTurns, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText, type Part } from '#shared/models/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/lib/errors.ts';
+import { AppError, StoreUnavailableError } from '#shared/lib/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { exportMessages } from '#shared/wire/resources/export.ts';
 import { listMessages } from '#functions/chat/conversations/list-messages.ts';
@@ -58,6 +59,27 @@ test('a message is durable before the model is called', async () => {
   expect(seen).toMatchObject([
     { value: { state: 'running', user: { parts: [{ text: 'Hello' }] } } },
   ]);
+});
+
+test('a message whose end was stored at the last try, though its reply was lost, is answered', async () => {
+  const inner = createMemoryDocumentStore();
+  const conversationId = randomUUID();
+  let finishes = 0;
+  const commit: DocumentStore['commit'] = async (writes) => {
+    const isFinish = writes.some(
+      (write) => write.op === 'update' && write.fields['state'] === 'done',
+    );
+    if (!isFinish) return inner.commit(writes);
+    // Of five tries.
+    if (++finishes === 5) await inner.commit(writes);
+    throw new StoreUnavailableError({ operation: 'commit' });
+  };
+  const dependencies = chatDependencies({ store: { ...inner, commit } });
+
+  const { turn } = await (await sendMessage(dependencies, request(conversationId, 'Hello'))).result;
+
+  expect(turn.state).toBe('done');
+  expect(finishes).toBe(5);
 });
 
 test('a message streams frames with ids that rise by one, from start to finish', async () => {

@@ -159,12 +159,13 @@ async function commitFinish(
       await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites, ...afterTurn]);
       return { compactionRequest: request.compactionRequest };
     } catch (error) {
-      if (!mayBeCommitted(error) || tries >= FINISH_TRIES) throw error;
+      if (!mayBeCommitted(error)) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const standing = await writer.reread().catch(() => 'own' as const);
       if (standing === 'ended') return { compactionRequest: maybeCommitted };
       if (standing === 'lost') throw takenOverError();
       if (end.waitsUntil && cancelled.aborted) return 'cancelled';
+      if (tries >= FINISH_TRIES) throw error;
       // The last try does not wait for a conversation document that others keep changing: a needless request ends as
       // NOOP.
       request =
