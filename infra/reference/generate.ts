@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readOptions, runCommand } from '../command-line.ts';
 import { format } from 'oxfmt';
+import formatting from '../../.oxfmtrc.json' with { type: 'json' };
 import { apiDocument, openApiText, servedDocument } from './api-document.ts';
 import { clientTypes } from './client-types.ts';
 import { configurationDocument } from './configuration-document.ts';
@@ -25,7 +26,13 @@ const readText = (path: string) => readFile(new URL(path, root), 'utf8');
 
 /** As `npm run format` does it. */
 async function formatted(path: string, text: string): Promise<string> {
-  const { code, errors } = await format(path, text, { singleQuote: true });
+  const {
+    $schema: _schema,
+    overrides: _overrides,
+    ignorePatterns: _ignored,
+    ...style
+  } = formatting;
+  const { code, errors } = await format(path, text, style);
   if (errors.length > 0) throw new Error(`${path} cannot be formatted: ${JSON.stringify(errors)}`);
   return code;
 }

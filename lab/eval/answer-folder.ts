@@ -80,24 +80,24 @@ function findAnswer(
   if (!isLoose) return undefined;
   const wanted = placeName(place);
   const hashed = /^\.[0-9a-f]{12}$/u;
-  const there = names
+  const byPlace = names
     .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
     .find(
       (name) =>
         name === wanted || (name.startsWith(wanted) && hashed.test(name.slice(wanted.length))),
     );
-  return there === undefined ? undefined : { name: there, by: 'place' };
+  return byPlace === undefined ? undefined : { name: byPlace, by: 'place' };
 }
 
 /** Letters and digits mixed as in a random id: nothing but zeros would weigh ten tokens more. */
-const start = 'b7d4e2a9-6c31-4f8e-9d5a-c8e1f3';
+const ID_PREFIX = 'b7d4e2a9-6c31-4f8e-9d5a-c8e1f3';
 const COUNT_DIGITS = 6;
-const counted = new RegExp(`${start}\\d{${COUNT_DIGITS}}`, 'gu');
+const counted = new RegExp(`${ID_PREFIX}\\d{${COUNT_DIGITS}}`, 'gu');
 
 /** Ids that are the same in every run. */
 export function countedIds(): { uuid: () => string } {
   let drawn = 0;
-  return { uuid: () => `${start}${String(++drawn).padStart(COUNT_DIGITS, '0')}` };
+  return { uuid: () => `${ID_PREFIX}${String(++drawn).padStart(COUNT_DIGITS, '0')}` };
 }
 
 /** A text with a mark in the place of each counted id: which number an id has says nothing about a prompt. */

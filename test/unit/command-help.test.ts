@@ -12,7 +12,7 @@ const commands = Object.entries(manifest.scripts).flatMap(([name, line]) => {
 
 const BEGINS = '== ';
 
-/** Asks one command after the other, in one process, which none of them ends: what they share is loaded once. */
+/** Asks one command after the other. One process loads once what they share; `process.exit` of one would end it for all. */
 const askAll = `
 import { pathToFileURL } from 'node:url';
 process.exit = () => undefined;

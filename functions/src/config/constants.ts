@@ -15,7 +15,7 @@ export const serviceConstants = {
   TURN_LEASE_MS: 20_000,
   /** Longest answer, ms. */
   TURN_TIMEOUT_MS: 300_000,
-  /** How long an answer waits for the app to answer the model's calls, ms; then they have expired. */
+  /** How long a turn stays paused until the app has answered its calls, ms; then they have expired. */
   TOOL_RESULT_TIMEOUT_MS: 900_000,
   /** Rounds of tool calls in one answer in the profile `coding`; TOOL_ROUNDS says it of the others. */
   CODING_TOOL_ROUNDS: 200,

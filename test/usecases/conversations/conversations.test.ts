@@ -121,8 +121,6 @@ test('a conversation shows its context object and an ETag', async () => {
   expect(conversation.context).toMatchObject({ tokens: 0, generation: 0, compaction: null });
 });
 
-afterAll(() => chat.stop());
-
 const createWith = (body: object = {}) => createConversation(chat, { body });
 
 const patch = (id: string, body: object, more: { mask?: string; etag?: string } = {}) =>
