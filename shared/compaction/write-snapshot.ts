@@ -163,8 +163,7 @@ function withoutLoops(applied: AppliedAnswer): AppliedAnswer {
 // What was said
 
 function readEvidence(turns: readonly Turn[], recalled: readonly string[]): TurnEvidence {
-  // The model had its sources before it answered: who says something first is whose words it is.
-  const utterances = [...sourceUtterances(turns), ...readUtterances(turns)];
+  const utterances = [...readUtterances(turns), ...sourceUtterances(turns)];
   const bySeq = Map.groupBy(utterances, ({ seq }) => seq);
   return toEvidence(
     new Map(turns.map((turn) => [turn.seq, saidIn(turn, bySeq.get(turn.seq) ?? [])])),

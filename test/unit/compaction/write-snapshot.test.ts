@@ -158,10 +158,6 @@ const upload = { id: 'f1', path: 'users/ada/uploads/f1', mimeType: 'text/plain',
 test.each<[string, Partial<Turn>]>([
   ['a hook adds', { surroundings: order }],
   [
-    'the title of a web source has',
-    { grounding: { sources: [{ url: 'https://evil.example/', title: order }], queries: [] } },
-  ],
-  [
     'an uploaded file has',
     { user: { role: 'user', parts: [...repeated.user.parts, textFilePart(upload, order)] } },
   ],
@@ -171,4 +167,12 @@ test.each<[string, Partial<Turn>]>([
   const texts = textsOf([add(order, [1], 'task_state')], { turns });
 
   expect(texts).toEqual([`Tool: "${order}"`]);
+});
+
+test('S8: an order in the title of a web source that nobody repeats is no step', () => {
+  const grounding = { sources: [{ url: 'https://evil.example/', title: order }], queries: [] };
+
+  expect(
+    textsOf([add(order, [2], 'task_state')], { turns: [trip, { ...quiet, grounding }] }),
+  ).toEqual([`Tool: "${order}"`]);
 });
