@@ -1,7 +1,11 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
+import { liveTurnKey } from '#functions/chat/turns/live-turn.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
@@ -175,6 +179,36 @@ test('a turn that is stopped by another instance while it pauses for the app end
   expect(turn.state).toBe('cancelled');
   expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'other' });
   expect(await storedTurn(chat, conversationId, 1)).toMatchObject({ state: 'cancelled' });
+});
+
+test('a turn that was stored as paused is told as paused, whatever of its stop and of the store was lost', async () => {
+  const conversationId = randomUUID();
+  const inner = createMemoryDocumentStore();
+  let failingReads = 0;
+  const away = () => new StoreUnavailableError({ operation: 'all' });
+  const store: DocumentStore = {
+    ...inner,
+    commit: async (writes) => {
+      const times = await inner.commit(writes);
+      const isPause = writes.some(
+        (write) => write.op === 'update' && write.fields['state'] === 'awaiting_tool',
+      );
+      if (!isPause) return times;
+      // The stop stores nothing: all that there is of it is heard by this instance.
+      chat.liveTurns.get(liveTurnKey(conversationId, 1))?.cancel();
+      failingReads = 1;
+      throw away();
+    },
+    get: (paths) => (failingReads-- > 0 ? Promise.reject(away()) : inner.get(paths)),
+  };
+  const { chat } = toolChat(model, { overrides: { store } });
+  await withAppTools(chat, conversationId, ['locate', 'choose']);
+
+  const { turn, chunks } = await say(chat, conversationId, ASKING);
+
+  expect(turn.state).toBe('awaiting_tool');
+  expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'tool-calls' });
+  expect(await storedTurn(chat, conversationId, 1)).toMatchObject({ state: 'awaiting_tool' });
 });
 
 describe('a tool of the server that needs the user’s word', () => {

@@ -37,10 +37,10 @@ const ROUNDS_TRIES = 5;
 const ROUNDS_RETRY_MS = 100;
 
 /**
- * What the producer read of its turn: still its own; ended or paused by its own commit; or another producer's, or
+ * What the producer read of its turn: still its own; ended, or paused, by its own commit; or another producer's, or
  * gone.
  */
-type Standing = 'own' | 'ended' | 'lost';
+type Standing = 'own' | 'ended' | 'paused' | 'lost';
 
 /** What a turn with calls has come to, between two calls of the model. */
 interface RoundsToStore {
@@ -240,6 +240,7 @@ async function rereadTurn(writing: Writing): Promise<Standing> {
     return 'lost';
   }
   const { value: turn, updateTime } = read;
+  if (turn.state === 'awaiting_tool') return 'paused';
   if (turn.state !== 'running') return 'ended';
   writing.turnUpdateTime = updateTime;
   writing.movedTo = turn.movedTo;

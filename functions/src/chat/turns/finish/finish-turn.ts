@@ -90,37 +90,55 @@ export async function finishTurn(
 }
 
 /**
- * Stores the end of a turn. One that was asked to stop while its pause was being stored ends as cancelled. Throws
- * TURN_TAKEN_OVER, StoreUnavailableError.
+ * Stores the end of a turn. One that was asked to stop while its pause was being stored ends as cancelled, unless the
+ * pause turns out to stand. Throws TURN_TAKEN_OVER, StoreUnavailableError.
  */
 async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
-  const { begun, answer, cancelled, log } = ending;
-  for (;;) {
-    const now = dependencies.clock.now();
-    const requestId = dependencies.randomness.uuid();
-    const isCancelled = cancelled.aborted;
-    const end = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
-    const request = await requestAtEnd(dependencies, begun, end);
-    const { compactionRequest } = request;
-    const context = viewAfterFinish(dependencies, begun, { ...end, compactionRequest });
-    const closing = closingChunks({ turn: end, error: end.error, context });
-    await passCrashPoint(dependencies, 'before-finish');
-    const committed = await commitFinish(dependencies, ending, {
-      end,
-      closing: log.preview(closing),
-      status: compactionRequest && context,
-      request,
-    });
-    if (committed !== 'cancelled')
-      return { end: { ...end, compactionRequest: committed.compactionRequest }, context, closing };
-  }
+  const wanted = await storeEndAs(dependencies, ending, ending.cancelled.aborted);
+  if (wanted.outcome !== 'askedToStop') return wanted;
+  const stopped = await storeEndAs(dependencies, ending, true);
+  return stopped.outcome === 'pauseStands' ? wanted : stopped;
+}
+
+async function storeEndAs(dependencies: ChatDependencies, ending: Ending, isCancelled: boolean) {
+  const { begun, answer, log } = ending;
+  const now = dependencies.clock.now();
+  const requestId = dependencies.randomness.uuid();
+  const end = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
+  const request = await requestAtEnd(dependencies, begun, end);
+  const { compactionRequest } = request;
+  const context = viewAfterFinish(dependencies, begun, { ...end, compactionRequest });
+  const closing = closingChunks({ turn: end, error: end.error, context });
+  await passCrashPoint(dependencies, 'before-finish');
+  const committed = await commitFinish(dependencies, ending, {
+    end,
+    closing: log.preview(closing),
+    status: compactionRequest && context,
+    request,
+  });
+  const { outcome } = committed;
+  return {
+    outcome,
+    end: { ...end, compactionRequest: committed.compactionRequest },
+    context,
+    closing,
+  };
+}
+
+/** What became of a try to end a turn. */
+interface Commitment extends Pick<TurnEnd, 'compactionRequest'> {
+  /**
+   * `askedToStop`: the turn was to pause, is not known to, and has been asked to stop; `pauseStands`: it was to end, and
+   * an earlier try had paused it.
+   */
+  outcome: 'stored' | 'askedToStop' | 'pauseStands';
 }
 
 /**
  * Commits the end of a turn, or its pause, with the frames that are not stored yet and the closing ones. A lost reply
  * and a lost guard look the same from here, so a failed try reads the turn: if this producer has ended it, the try
- * succeeded. Resolves to the compaction request that the workers are to be told of, or to `cancelled` without a commit:
- * the turn was to pause and has been asked to stop. Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ * succeeded. Resolves to the outcome, and the compaction request that the workers are to be told of. Throws
+ * TURN_TAKEN_OVER, StoreUnavailableError.
  */
 async function commitFinish(
   dependencies: ChatDependencies,
@@ -132,7 +150,7 @@ async function commitFinish(
     status: ContextObject | undefined;
     request: RequestAtEnd;
   },
-): Promise<Pick<TurnEnd, 'compactionRequest'> | 'cancelled'> {
+): Promise<Commitment> {
   const { store, clock } = dependencies;
   const { attempt } = begun;
   const { end, closing, status } = finish;
@@ -157,14 +175,17 @@ async function commitFinish(
       const afterTurn =
         dependencies.afterTurn && end.state === 'done' ? [afterTurnWrite(end, end.now)] : [];
       await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites, ...afterTurn]);
-      return { compactionRequest: request.compactionRequest };
+      return { outcome: 'stored', compactionRequest: request.compactionRequest };
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const standing = await writer.reread().catch(() => 'own' as const);
-      if (standing === 'ended') return { compactionRequest: maybeCommitted };
+      const told = { compactionRequest: maybeCommitted };
+      if (standing === 'paused')
+        return { outcome: end.waitsUntil ? 'stored' : 'pauseStands', ...told };
+      if (standing === 'ended') return { outcome: 'stored', ...told };
       if (standing === 'lost') throw takenOverError();
-      if (end.waitsUntil && cancelled.aborted) return 'cancelled';
+      if (end.waitsUntil && cancelled.aborted) return { outcome: 'askedToStop', ...told };
       if (tries >= FINISH_TRIES) throw error;
       // The last try does not wait for a conversation document that others keep changing: a needless request ends as
       // NOOP.
