@@ -314,7 +314,7 @@ export function holdsQueue(
 ): boolean {
   if (turn.state !== 'awaiting_tool') return isLeasedAt(turn, now, OVERTAKE_GRACE_MS);
   const askedAtMs = turn.leaseUntil.getTime() - toolResultTimeoutMs;
-  return askedAtMs + APP_ANSWERS_FIRST_MS > now.getTime();
+  return isLeasedAt(turn, now) && askedAtMs + APP_ANSWERS_FIRST_MS > now.getTime();
 }
 
 /** The turns that `conversation.queue` spans: those that wait, and those between them that have ended meanwhile. */

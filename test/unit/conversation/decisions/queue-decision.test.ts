@@ -81,6 +81,14 @@ test.each([
     { open: asking(30_000) },
     { kind: 'beginQueued', seq: 5, attempt: 1, closes: [4] },
   ],
+  [
+    'its own when the app’s time is over, where it is shorter than that',
+    {
+      open: turn(4, 'awaiting_tool', { leaseUntil: earlier }),
+      toolResultTimeoutMs: 5_000,
+    },
+    { kind: 'beginQueued', seq: 5, attempt: 1, closes: [4] },
+  ],
   ['nobody’s when it was cancelled', { own: turn(5, 'cancelled') }, { kind: 'sendAgain' }],
   [
     'nobody’s when the conversation was deleted',
