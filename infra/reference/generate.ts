@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readOptions, runCommand } from '../command-line.ts';
 import { format } from 'oxfmt';
-import formatting from '../../.oxfmtrc.json' with { type: 'json' };
+import { z } from 'zod';
 import { apiDocument, openApiText, servedDocument } from './api-document.ts';
 import { clientTypes } from './client-types.ts';
 import { configurationDocument } from './configuration-document.ts';
@@ -24,14 +24,12 @@ Exit code: 0 written, or all is up to date; 1 something is not, or a constant ha
 const root = new URL('../../', import.meta.url);
 const readText = (path: string) => readFile(new URL(path, root), 'utf8');
 
+const styleSchema = z.looseObject({ overrides: z.unknown(), ignorePatterns: z.unknown() });
+
 /** As `npm run format` does it. */
 async function formatted(path: string, text: string): Promise<string> {
-  const {
-    $schema: _schema,
-    overrides: _overrides,
-    ignorePatterns: _ignored,
-    ...style
-  } = formatting;
+  const settings = styleSchema.parse(JSON.parse(await readText('.oxfmtrc.json')));
+  const { overrides: _overrides, ignorePatterns: _ignored, ...style } = settings;
   const { code, errors } = await format(path, text, style);
   if (errors.length > 0) throw new Error(`${path} cannot be formatted: ${JSON.stringify(errors)}`);
   return code;
