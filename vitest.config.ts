@@ -64,15 +64,11 @@ class LongTestsFirst extends BaseSequencer {
 const leftOut = [...configDefaults.exclude, ...(withoutEmulators ? emulatorTests : [])];
 
 export default defineConfig({
-  // The examples say what an app says; their tests run the sources.
-  resolve: {
-    alias: {
-      'recap/compaction': new URL('functions/src/recap-compaction.ts', import.meta.url).pathname,
-    },
-  },
   test: {
     // Not processes: now and then one never says that its file is done, and vitest waits for it for ever.
     pool: 'threads',
+    // As the functions run: Node loads the sources and takes their types away, and nothing mocks a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Google's clients look for a metadata server otherwise, 5 s on the first call.
     env: { METADATA_SERVER_DETECTION: 'none' },
     // Tests wait, start processes and load modules as often as they compute: one file more than there are cores.

@@ -72,7 +72,7 @@ function problemsOf(request: GeneratedRequest, answer: Awaited<ReturnType<WireAp
   const kind = isFacade ? 'wild' : request.kind;
   return [
     ...(answer.status >= 500 ? ['a 5xx'] : []),
-    ...(/<html|\bat .*\.(js|ts):\d+/i.test(answer.text) ? ['HTML or a stack'] : []),
+    ...(/<html|\.(js|ts):\d+/i.test(answer.text) ? ['HTML or a stack'] : []),
     ...(kind === 'valid' && SCHEMA_REASONS.includes(reason ?? '') && !isOfState(request, answer)
       ? ['a valid one refused']
       : []),

@@ -6,8 +6,8 @@ import {
   demoProjectId,
   firestoreEmulatorHost,
 } from '#test/support/processes/emulator-environment.ts';
+import { bundleExample } from '#test/support/tools/bundle-example.ts';
 import { installPackages, loadInstalled } from '#test/support/processes/install-packages.ts';
-import { build } from 'esbuild';
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -58,21 +58,9 @@ const load = <Used>(name: string) => loadInstalled<Used>(cache, name);
 
 const recap = new URL('functions/src/recap-compaction.ts', root);
 
-/** The example, and what of Recap it needs, as a file beside Genkit. */
-const loadExample = once(async () => {
-  await build({
-    entryPoints: [fileURLToPath(new URL('docs/examples/genkit.ts', root))],
-    outfile: fileURLToPath(new URL('example.mjs', cache)),
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    external: ['genkit', 'genkit/*', '@google/genai'],
-    alias: { 'recap/compaction': fileURLToPath(recap) },
-    logLevel: 'error',
-  });
-  const { href } = new URL('example.mjs', cache);
-  return load<{ compacted: (options: object) => object }>(href);
-});
+const loadExample = once(async () =>
+  load<{ compacted: (options: object) => object }>(await bundleExample('genkit', cache)),
+);
 
 interface Compacting {
   model: SummaryFunction;
