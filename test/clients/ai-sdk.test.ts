@@ -4,7 +4,7 @@ import { testLibraries } from './test-libraries.ts';
 import { plainTransport, talkInChat, type ChatSetup, type OpenChat } from './ui-chat.ts';
 import * as ai5 from 'ai5';
 import * as ai6 from 'ai6';
-import * as ai7 from 'ai7';
+import * as ai7 from 'ai';
 
 class Chat5 extends ai5.AbstractChat<ai5.UIMessage> {}
 class Chat6 extends ai6.AbstractChat<ai6.UIMessage> {}

@@ -6,7 +6,7 @@ import { columns } from './talk.ts';
 export const packages: Readonly<Record<string, string>> = {
   'ai 5': 'ai5',
   'ai 6': 'ai6',
-  'ai 7': 'ai7',
+  'ai 7': 'ai',
   '@ai-sdk/react': '@ai-sdk/react',
   '@assistant-ui/react': '@assistant-ui/react',
   '@assistant-ui/react-native': '@assistant-ui/react-native',

@@ -16,24 +16,19 @@ import type { Places } from './trials.ts';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { z } from 'zod';
 
 declare module 'vitest' {
   interface ProvidedContext {
     clients: {
-      /** `/places`: those of new users; `/libraries`: why they are missing, if so, as soon as npm is done with them. */
+      /** `/places`: those of new users; `/libraries`: where they are, as soon as npm is done with them. */
       url: string;
-      /** The folder in which npm installs the libraries. */
-      installed: string;
     };
   }
 }
 
-const cache = new URL('../../node_modules/.cache/clients/', import.meta.url);
-const installLibraries = () =>
-  installPackages(new URL('libraries/package.json', import.meta.url), cache, 'client libraries');
+const libraries = new URL('libraries/package.json', import.meta.url);
 
 const COUNTING = /Count to (?<highest>\d+)\.\s*$/u;
 const NUMBER_MS = 50;
@@ -115,16 +110,15 @@ async function startFunctions() {
 // oxlint-disable-next-line import/no-default-export -- what vitest loads
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const functions = await startFunctions();
-  const installing = installLibraries().then(
-    (missing) => ({ missing }),
-    (error: unknown) => ({ error: String(error) }),
-  );
+  const installing = installPackages(libraries, 'client libraries').catch((error: unknown) => ({
+    error: String(error),
+  }));
   const server = createServer(({ url: path }, response) => {
     const found = path === '/places' ? functions.newPlaces() : installing;
     void found.then((value) => response.end(JSON.stringify(value)));
   });
   const { url, close } = await openServer(server);
-  provide('clients', { url, installed: fileURLToPath(cache) });
+  provide('clients', { url });
   return async () => {
     await installing;
     await close();

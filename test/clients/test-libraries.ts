@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import { loadInstalled } from '#test/support/processes/install-packages.ts';
+import { type Installed, loadInstalled } from '#test/support/processes/install-packages.ts';
 import { expect, inject, test } from 'vitest';
 import { rowsOfPage, versionOf } from './clients-page.ts';
 import type { Library } from './talk.ts';
 import { tryLibrary, type Places } from './trials.ts';
 
-const { url, installed } = inject('clients');
+const { url } = inject('clients');
 /** Set by `npm run clients`: a folder that gets what came of each library. */
 const resultsFolder = process.env.RECAP_CLIENT_RESULTS;
 
@@ -16,15 +16,19 @@ const ask = async (path: string): Promise<unknown> => (await fetch(`${url}${path
 
 const newPlaces = async (): Promise<Places> => (await ask('/places')) as Places;
 
-/** Why the libraries are missing, if so. Throws what npm said, if that is a failure. */
-async function missingLibraries(): Promise<string | undefined> {
-  const { error, missing } = (await ask('/libraries')) as { error?: string; missing?: string };
-  if (error !== undefined) throw new Error(error);
-  return missing;
+/** Where the libraries are, or why they are missing. Throws what npm said, if that is a failure. */
+async function findLibraries(): Promise<Installed> {
+  const found = (await ask('/libraries')) as Installed | { error: string };
+  if ('error' in found) throw new Error(found.error);
+  return found;
 }
 
 /** A package that only the tests of clients have; what is used of it is declared by the caller. */
-export const load = <Used>(name: string): Promise<Used> => loadInstalled<Used>(installed, name);
+export async function load<Used>(name: string): Promise<Used> {
+  const found = await findLibraries();
+  if ('missing' in found) throw new Error(found.missing);
+  return loadInstalled<Used>(found.folder, name);
+}
 
 /**
  * Tries each library and compares what came of it with its row in docs/reference/clients.md. `libraries` is asked for
@@ -39,8 +43,8 @@ export function testLibraries(
     'the library %s can do with the chat function what docs/reference/clients.md says',
     { timeout: TEST_TIMEOUT_MS },
     async (name, { skip }) => {
-      const missing = isInstalled ? await missingLibraries() : undefined;
-      if (missing !== undefined) skip(missing);
+      const found = isInstalled ? await findLibraries() : undefined;
+      if (found !== undefined && 'missing' in found) skip(found.missing);
       const library = (await libraries())[name];
       if (library === undefined) throw new Error(`there is no library ${name}`);
       const cells = { version: await versionOf(name), ...(await tryLibrary(library, newPlaces)) };

@@ -10,7 +10,7 @@ import { clientsPage, packages, pageUrl } from './clients-page.ts';
 const help = `Usage: npm run clients
 
 Runs the tests of client libraries (test/clients), which drive each library against the chat function over HTTP, and writes
-what came of them to docs/reference/clients.md. The libraries are installed below node_modules/.cache when they are missing.
+what came of them to docs/reference/clients.md. Libraries that are missing are installed first.
 \`npm test -- test/clients\` compares them with that page and writes nothing.
 
   --help  this text

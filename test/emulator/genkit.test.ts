@@ -6,10 +6,11 @@ import {
   demoProjectId,
   firestoreEmulatorHost,
 } from '#test/support/processes/emulator-environment.ts';
-import { bundleExample } from '#test/support/tools/bundle-example.ts';
 import { installPackages, loadInstalled } from '#test/support/processes/install-packages.ts';
+import { loadExample } from '#test/support/tools/load-example.ts';
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -21,9 +22,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 firestoreEmulatorHost();
 
 const root = new URL('../../', import.meta.url);
-const cache = new URL('node_modules/.cache/genkit/', root);
 const manifest = new URL('lab/bench/peers/genkit/package.json', root);
-const missing = await installPackages(manifest, cache, 'the middleware for Genkit');
+const installed = await installPackages(manifest, 'the middleware for Genkit');
+const packages = 'folder' in installed ? installed.folder : '';
 
 const TURNS = 120;
 /** About 4 characters each. */
@@ -54,12 +55,12 @@ interface Genkit {
   defineAgent(config: object): Agent;
 }
 
-const load = <Used>(name: string) => loadInstalled<Used>(cache, name);
+const load = <Used>(name: string) => loadInstalled<Used>(packages, name);
 
 const recap = new URL('functions/src/recap-compaction.ts', root);
 
-const loadExample = once(async () =>
-  load<{ compacted: (options: object) => object }>(await bundleExample('genkit', cache)),
+const example = once(() =>
+  loadExample<{ compacted: (options: object) => object }>('genkit', packages),
 );
 
 interface Compacting {
@@ -102,7 +103,7 @@ async function openAgent(options?: Compacting) {
     },
     (input) => Promise.resolve({ ...input, isFine: true }),
   );
-  const { compacted } = await loadExample();
+  const { compacted } = await example();
   const policy = { thresholdTokens: THRESHOLD_TOKENS };
   const agent = ai.defineAgent({
     name: 'assistant',
@@ -146,7 +147,7 @@ function rethrow(error: unknown): never {
 const longest = (lengths: readonly number[], from: number, through: number): number =>
   Math.max(...lengths.slice(from - 1, through));
 
-describe.skipIf(missing !== undefined)('the middleware for Genkit', () => {
+describe.skipIf('missing' in installed)('the middleware for Genkit', () => {
   test('compacts 120 turns: prompts stay bounded, the session keeps all, and facts of folded turns are told', async () => {
     const [plain, { lengths, session }] = await Promise.all([
       talk(),
@@ -177,12 +178,11 @@ describe.skipIf(missing !== undefined)('the middleware for Genkit', () => {
   });
 
   test('compiles against the types of Genkit', async () => {
-    const folder = new URL(`compiled-${randomUUID()}/`, cache);
-    await mkdir(folder);
+    const folder = await mkdtemp(join(packages, 'compiled-'));
     onTestFinished(() => rm(folder, { recursive: true }));
-    await copyFile(new URL('docs/examples/genkit.ts', root), new URL('example.ts', folder));
+    await copyFile(new URL('docs/examples/genkit.ts', root), join(folder, 'example.ts'));
 
-    const problems = await compileTypeScript(fileURLToPath(folder), {
+    const problems = await compileTypeScript(folder, {
       files: ['example.ts'],
       compilerOptions: {
         target: 'es2024',

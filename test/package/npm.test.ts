@@ -25,7 +25,7 @@ import { SHIPPED } from '#infra/package/archive.ts';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { once } from 'node:events';
 import { eventually } from '#test/support/eventually.ts';
-import { AbstractChat, DefaultChatTransport, type UIMessage } from 'ai7';
+import { AbstractChat, DefaultChatTransport, type UIMessage } from 'ai';
 import {
   createPackedProject,
   packedApp as app,

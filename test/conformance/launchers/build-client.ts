@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheFolder, forgetUnused } from '#test/support/processes/cache-folder.ts';
 
 const CLIENTS = fileURLToPath(new URL('../../../clients', import.meta.url));
-const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/clients', import.meta.url));
 
 export interface SourceFile {
   /** Below the folder of the client. */
@@ -35,11 +35,15 @@ export async function buildClient(build: ClientBuild): Promise<string> {
     .toSorted()
     .map(async (name) => ({ name, text: await readFile(join(source, name), 'utf8') }));
   const files = [...(await Promise.all(own)), ...more];
-  await mkdir(CACHE, { recursive: true });
-  const cache = await realpath(CACHE);
+  const folders = cacheFolder('clients');
+  await mkdir(folders, { recursive: true });
+  const cache = await realpath(folders);
   const hash = createHash('sha256').update(JSON.stringify([files, key]));
   const built = join(cache, `${client}-${hash.digest('hex')}`);
-  if (existsSync(built)) return built;
+  if (existsSync(built)) {
+    await forgetUnused(cache, built);
+    return built;
+  }
   const folder = join(cache, randomUUID());
   for (const { name, text } of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true });

@@ -1,50 +1,36 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 const INSTALL_TIMEOUT_MS = 300_000;
 
-/** Resolves packages from the folder that it lies in. */
-const loader = 'export const load = (name) => import(name);\n';
+const script = fileURLToPath(new URL('../../../.ci/install-packages', import.meta.url));
+
+/** Where packages are installed, or why they cannot be. */
+export type Installed = { folder: string } | { missing: string };
 
 /**
- * Installs the packages of a package.json into `folder`, where this version of it was not installed yet; no script of theirs
- * runs. Resolves to why that cannot be, which is told as well; with CI=true that is thrown.
+ * Installs the packages of a package.json, where they are not yet. That it cannot be is told as well; with CI=true it is
+ * thrown.
  */
-export async function installPackages(
-  manifest: URL,
-  folder: URL,
-  title: string,
-): Promise<string | undefined> {
-  const wanted = await readFile(manifest, 'utf8');
-  const installed = await readFile(new URL('installed.json', folder), 'utf8').catch(() => '');
-  if (installed === wanted) return undefined;
-  await mkdir(folder, { recursive: true });
-  await copyFile(manifest, new URL('package.json', folder));
-  await writeFile(new URL('load.mjs', folder), loader);
-  const how = ['--ignore-scripts', '--no-package-lock', '--prefer-offline', '--fetch-retries=1'];
-  const quietly = ['--no-audit', '--no-fund', '--loglevel=error'];
+export async function installPackages(manifest: URL, title: string): Promise<Installed> {
   try {
-    await promisify(execFile)('npm', ['install', ...how, ...quietly], {
-      cwd: fileURLToPath(folder),
+    const { stdout } = await promisify(execFile)('bash', [script, fileURLToPath(manifest)], {
       timeout: INSTALL_TIMEOUT_MS,
     });
+    return { folder: stdout.trim() };
   } catch (error) {
     if (process.env.CI === 'true') throw error;
     const reason = error instanceof Error ? error.message.split('\n', 2).join(' ') : String(error);
     process.stdout.write(
       `not run: ${title} (needs the npm registry, from which it is installed: ${reason})\n`,
     );
-    return reason;
+    return { missing: reason };
   }
-  await writeFile(new URL('installed.json', folder), wanted);
-  return undefined;
 }
 
 /** A package that was installed so; what is used of it is declared by the caller. */
-export async function loadInstalled<Used>(folder: URL | string, name: string): Promise<Used> {
-  const from = typeof folder === 'string' ? pathToFileURL(`${folder}/`) : folder;
-  const { load } = await import(new URL('load.mjs', from).href);
+export async function loadInstalled<Used>(folder: string, name: string): Promise<Used> {
+  const { load } = await import(pathToFileURL(`${folder}/load.mjs`).href);
   return load(name);
 }

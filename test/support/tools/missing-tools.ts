@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { cacheFolder } from '../processes/cache-folder.ts';
 
 function pathOf(program: string, ...more: string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...more];
@@ -64,8 +65,7 @@ export const INSTALL_DART =
 
 /** Path of `dart`, on the PATH or where `.ci/install-dart` puts it. */
 export function dartPath(): string | undefined {
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  return pathOf('dart', join(cache, 'recap/dart/usr/lib/dart/bin'));
+  return pathOf('dart', join(cacheFolder('dart'), 'usr/lib/dart/bin'));
 }
 
 /** How to install what compiles the client for Swift. */

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import * as ai5 from 'ai5';
 import * as ai6 from 'ai6';
-import * as ai7 from 'ai7';
+import * as ai7 from 'ai';
 
 /** What `AbstractChat` of the AI SDK keeps its messages in; React, Vue and Svelte have one each. */
 interface PlainChatState<Message> {

@@ -1,16 +1,16 @@
 import type * as Example from '#docs/examples/ai-sdk.ts';
 import type { CompactionSnapshot } from '#functions/recap-compaction.ts';
 import { lockerCode, lockerTurn, notingFacts } from '#test/support/compaction/fact-summariser.ts';
-import { bundleExample } from '#test/support/tools/bundle-example.ts';
-import { generateText, isStepCount, tool, type ModelMessage } from 'ai7';
-import { MockLanguageModelV4 } from 'ai7/test';
+import { loadExample } from '#test/support/tools/load-example.ts';
+import { generateText, isStepCount, tool, type ModelMessage } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 /* docs/examples/ai-sdk.ts with the AI SDK itself, over 200 turns of which every fifth calls a tool. */
 
-const cache = new URL('../../../node_modules/.cache/ai-sdk/', import.meta.url);
-const { compactSteps }: typeof Example = await import(await bundleExample('ai-sdk', cache));
+const { compactSteps } = await loadExample<typeof Example>('ai-sdk', tmpdir());
 
 const TURNS = 200;
 /** About 4 characters each. */

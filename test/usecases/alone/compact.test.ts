@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MockLanguageModelV4 } from 'ai7/test';
+import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   chooseSplit,

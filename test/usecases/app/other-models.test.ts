@@ -1,4 +1,4 @@
-import { MockLanguageModelV4 } from 'ai7/test';
+import { MockLanguageModelV4 } from 'ai/test';
 import { randomUUID } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';

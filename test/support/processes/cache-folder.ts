@@ -1,0 +1,23 @@
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Where what tests install or compile stays for all clones of this repository: `npm ci` empties `node_modules`. */
+export const cacheFolder = (name: string): string =>
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'recap', name);
+
+/** Notes that `used` is, and removes what nothing has used for a month beside it. */
+export async function forgetUnused(folder: string, used: string): Promise<void> {
+  const now = new Date();
+  await utimes(used, now, now);
+  const names = await readdir(folder);
+  const removals = names.map(async (name) => {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path);
+    if (now.getTime() - mtimeMs > 30 * DAY_MS) await rm(path, { recursive: true, force: true });
+  });
+  // Another process may be quicker.
+  await Promise.allSettled(removals);
+}
