@@ -1,6 +1,5 @@
 import { neutraliseTags } from './neutralise-tags.ts';
 import { singleLineJson } from '#shared/lib/json-text.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import {
   type ClientContext,
@@ -133,4 +132,4 @@ export function contextLines(context: ClientContext): ReadonlyMap<string, string
 
 /** UTF-8 bytes of all that a context tells, after cutting. */
 export const contextBytes = (context: ClientContext): number =>
-  [...contextLines(context).values()].reduce((sum, line) => sum + utf8Length(line) + 1, 0);
+  [...contextLines(context).values()].reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);

@@ -1,5 +1,4 @@
 import { oneShortLine, cutHead } from '../text/cut.ts';
-import { utf8Length } from '../store/names.ts';
 import {
   CLAIM_MAX_CHARACTERS,
   QUERIES_MAX,
@@ -79,7 +78,7 @@ export function addReport(
     .map((query) => oneShortLine(query, TITLE_MAX_CHARACTERS))
     .filter((query) => query !== '');
   const sent = report.suggestions ?? '';
-  const isShown = sent !== '' && utf8Length(sent) <= SUGGESTIONS_MAX_BYTES;
+  const isShown = sent !== '' && Buffer.byteLength(sent) <= SUGGESTIONS_MAX_BYTES;
   const suggestions = isShown ? sent.toWellFormed() : known?.suggestions;
   return {
     sources: united([...(known?.sources ?? []), ...report.sources.flatMap(boundedSource)]),

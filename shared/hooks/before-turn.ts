@@ -1,5 +1,4 @@
 import { neutraliseTags } from '#shared/conversation/neutralise-tags.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import { lineEnd } from '#shared/text/plain-text.ts';
 import type { Part } from '#shared/models/content.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -92,7 +91,7 @@ export function addedContext(texts: readonly string[]): AddedContext {
   for (const [index, text] of texts.entries()) {
     if (text.trim() === '') continue;
     const block = `${LABEL}:\n${marked(text)}`;
-    const bytes = utf8Length(block) + 1;
+    const bytes = Buffer.byteLength(block) + 1;
     if (bytes > room) leftOut.push(index);
     else {
       room -= bytes;

@@ -2,7 +2,6 @@ import { splitPassages } from '#shared/search/find-in-text.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { piecesWithoutPlaces, stopWords, stemWord } from '../search/search-words.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
-import { utf8Length } from '../store/names.ts';
 import { z } from 'zod';
 
 /** Longer words are data (keys, encoded files); their beginnings tell them apart. UTF-16 units. */
@@ -131,7 +130,7 @@ const TERM_BYTES = 40;
 
 /** About what a segment takes in memory, bytes. */
 export const segmentSize = ({ passages, terms, packed }: Segment): number =>
-  passages.reduce((sum, { text }) => sum + PASSAGE_BYTES + utf8Length(text), 0) +
+  passages.reduce((sum, { text }) => sum + PASSAGE_BYTES + Buffer.byteLength(text), 0) +
   terms.length * TERM_BYTES +
   packed.length;
 

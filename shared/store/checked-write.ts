@@ -1,6 +1,6 @@
 import { InvalidWriteError } from '#shared/lib/errors.ts';
 import type { Guard, Write, DocumentFields, Value } from '../ports/ports.ts';
-import { checkDocumentPath, parseFieldPath, checkName, utf8Length } from './names.ts';
+import { checkDocumentPath, parseFieldPath, checkName } from './names.ts';
 
 /** A write that a store can hold, with copies of the caller's values. */
 export type CheckedWrite =
@@ -205,7 +205,7 @@ function copyDate(value: Date, place: ValuePlace): Date {
 
 function checkString(value: string, place: ValuePlace): string {
   if (!value.isWellFormed()) return refuse(place, 'text with half a surrogate pair');
-  const bytes = value.length > MAX_VALUE_BYTES / 3 ? utf8Length(value) : 0;
+  const bytes = value.length > MAX_VALUE_BYTES / 3 ? Buffer.byteLength(value) : 0;
   if (bytes > MAX_VALUE_BYTES) {
     return refuse(place, `text of ${bytes} bytes; at most ${MAX_VALUE_BYTES}`);
   }
@@ -269,13 +269,13 @@ export function checkDocumentSize(path: string, bytes: number): void {
 
 function pathBytes(path: string): number {
   // Each segment counts one byte more, the separators themselves nothing; 16 for the whole name.
-  return utf8Length(path) + 1 + 16;
+  return Buffer.byteLength(path) + 1 + 16;
 }
 
 function addFields(size: Size, fields: StoredFields): void {
   size.bytes += CONTAINER_BYTES;
   for (const [name, value] of Object.entries(fields)) {
-    size.bytes += utf8Length(name) + 1;
+    size.bytes += Buffer.byteLength(name) + 1;
     addValue(size, value);
   }
 }
@@ -284,7 +284,7 @@ function addValue(size: Size, value: StoredValue): void {
   size.values += 1;
   if (value === null || typeof value === 'boolean') size.bytes += 1;
   else if (typeof value === 'number' || value instanceof Date) size.bytes += 8;
-  else if (typeof value === 'string') size.bytes += utf8Length(value) + 1;
+  else if (typeof value === 'string') size.bytes += Buffer.byteLength(value) + 1;
   else if (Array.isArray(value)) for (const item of value) addValue(size, item);
   else addFields(size, value);
 }

@@ -6,7 +6,6 @@ import type {
   StoredDocument,
   Write,
 } from '../ports/ports.ts';
-import { utf8Length } from './names.ts';
 
 const isMap = (value: Value | undefined): value is DocumentFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
@@ -48,7 +47,7 @@ const WRITE_BYTES = 300;
 /** About what a write takes of a commit, of a creation rather too much. */
 const writeBytes = (write: Write) =>
   write.op === 'create'
-    ? WRITE_BYTES + utf8Length(write.path) + utf8Length(JSON.stringify(write.fields))
+    ? WRITE_BYTES + Buffer.byteLength(write.path) + Buffer.byteLength(JSON.stringify(write.fields))
     : WRITE_BYTES;
 
 /**

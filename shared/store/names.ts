@@ -6,17 +6,6 @@ const MAX_NAME_BYTES = 1_500;
 const MAX_PATH_BYTES = 6 * 1_024;
 const RESERVED = /^__.*__$/su;
 
-/** Bytes of `text` in UTF-8, without building them. */
-export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    // A surrogate pair is two units and four bytes, so each half counts one more.
-    if (unit >= 0x80) bytes += unit < 0x8_00 || (unit >= 0xd8_00 && unit < 0xe0_00) ? 1 : 2;
-  }
-  return bytes;
-}
-
 /**
  * Throws InvalidWriteError unless `name` can be a field name, document id or collection id: not empty, not
  * `__reserved__`, whole code points, at most 1,500 bytes.
@@ -41,7 +30,8 @@ function checkPath(path: string, remainder: number): void {
   if (segments.length % 2 !== remainder) {
     throw refusedPath(path, remainder === 0 ? 'not a document path' : 'not a collection path');
   }
-  if (utf8Length(path) > MAX_PATH_BYTES) throw refusedPath(path, `over ${MAX_PATH_BYTES} bytes`);
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES)
+    throw refusedPath(path, `over ${MAX_PATH_BYTES} bytes`);
 }
 
 /** The segments of a dotted field path. Throws InvalidWriteError if one of them is no field name. */
@@ -55,7 +45,7 @@ function problemOfName(name: string): string | undefined {
   if (name === '') return 'an empty name';
   if (RESERVED.test(name)) return 'a reserved name (__…__)';
   if (!name.isWellFormed()) return 'a name with half a surrogate pair';
-  if (utf8Length(name) > MAX_NAME_BYTES) return `a name over ${MAX_NAME_BYTES} bytes`;
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `a name over ${MAX_NAME_BYTES} bytes`;
   return undefined;
 }
 

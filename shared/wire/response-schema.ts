@@ -2,7 +2,6 @@ import { jsonFault } from '#shared/lib/json-text.ts';
 import { safeParse } from '#shared/lib/safe-parse.ts';
 import { findBrokenRef, schemaForm } from '#shared/lib/json-schema.ts';
 import { z } from 'zod';
-import { utf8Length } from '../store/names.ts';
 import { RESPONSE_SCHEMA_MAX_BYTES } from '#shared/lib/limits.ts';
 
 /**
@@ -15,7 +14,7 @@ export const responseSchemaSchema = z
     const message = jsonFault(schema);
     if (message !== undefined) checked.addIssue({ code: 'custom', message, continue: false });
   })
-  .refine((schema) => utf8Length(JSON.stringify(schema)) <= RESPONSE_SCHEMA_MAX_BYTES, {
+  .refine((schema) => Buffer.byteLength(JSON.stringify(schema)) <= RESPONSE_SCHEMA_MAX_BYTES, {
     error: `may have ${RESPONSE_SCHEMA_MAX_BYTES} bytes as JSON; leave out descriptions or split the question`,
     abort: true,
   })

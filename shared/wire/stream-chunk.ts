@@ -1,5 +1,4 @@
 import type { StoredDocument, Write, DocumentStore } from '#shared/ports/ports.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import {
   chunkPath,
@@ -69,7 +68,7 @@ export function readStreamChunk(document: StoredDocument): StreamChunkDocument |
 export type StreamEnd = 'final' | 'pause';
 
 /** Bytes that a frame takes in a chunk document. */
-export const frameBytes = (frame: StreamFrame) => utf8Length(JSON.stringify(frame)) + 1;
+export const frameBytes = (frame: StreamFrame) => Buffer.byteLength(JSON.stringify(frame)) + 1;
 
 /** The write that stores `frames` (at least one, at most CHUNK_MAX_BYTES of JSON). */
 export function streamChunkWrite(chunk: {

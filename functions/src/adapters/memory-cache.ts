@@ -3,7 +3,6 @@ import type { KnownJob } from '#shared/conversation/documents/job.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import { LRUCache } from 'lru-cache';
 
 /** Bytes of one UTF-16 unit. */
@@ -25,7 +24,10 @@ const TEXTS_BYTES = 300;
 
 /** Latin texts take a byte a character, and most texts are Latin. */
 const textsBytes = ({ texts: { messages, tools } }: { texts: TurnTexts }) =>
-  messages.reduce((sum, { text }) => sum + utf8Length(text), TEXTS_BYTES + utf8Length(tools));
+  messages.reduce(
+    (sum, { text }) => sum + Buffer.byteLength(text),
+    TEXTS_BYTES + Buffer.byteLength(tools),
+  );
 
 /**
  * Finished turns, histories, the index of recall, what is searched of turns and what jobs of compaction tell of an

@@ -1,5 +1,4 @@
 import { jsonFault } from '#shared/lib/json-text.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import { wellFormedText } from '../fields.ts';
 import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '#shared/lib/limits.ts';
 import { z } from 'zod';
@@ -44,6 +43,6 @@ export const toolsSchema = z
     'must have names that differ',
   )
   .refine(
-    (tools) => utf8Length(JSON.stringify(tools)) <= TOOLS_MAX_BYTES,
+    (tools) => Buffer.byteLength(JSON.stringify(tools)) <= TOOLS_MAX_BYTES,
     `may have ${TOOLS_MAX_BYTES} bytes as JSON; shorten descriptions and schemas`,
   );

@@ -13,7 +13,6 @@ import type { GroundingReport } from '#shared/models/grounding.ts';
 import { LOOP_OF_TEXT } from '#shared/conversation/call-loop.ts';
 import { createRepetitionDetector } from '#shared/text/repetition-detector.ts';
 import type { Logger, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { BLOCKED_PROMPT, toFinishReason } from '#shared/models/finish-reason.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
@@ -118,7 +117,10 @@ function takeChunk(
   chunk: ModelChunk,
   sizes: { bytes: number; maxBytes: number },
 ): Part[] | 'full' {
-  sizes.bytes += chunk.parts.reduce((sum, part) => sum + utf8Length(JSON.stringify(part)), 0);
+  sizes.bytes += chunk.parts.reduce(
+    (sum, part) => sum + Buffer.byteLength(JSON.stringify(part)),
+    0,
+  );
   if (sizes.bytes > sizes.maxBytes) {
     answer.finishReason = 'MAX_TOKENS';
     return 'full';

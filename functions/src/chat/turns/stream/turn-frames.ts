@@ -5,7 +5,6 @@ import { type Content, contentText, hasFunctionCall } from '#shared/models/conte
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import type { Rounds, Turn, TurnError } from '#shared/conversation/documents/turn.ts';
 import { findRoundLimit, loopKind } from '#shared/conversation/call-loop.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { toFinishReason } from '#shared/models/finish-reason.ts';
 import {
@@ -254,7 +253,7 @@ interface CallsOwner {
 /** A value as a frame shows it: of one that no chunk of the stream would hold, its beginning. */
 function shown(value: unknown): unknown {
   const json = JSON.stringify(value) ?? 'null';
-  const sizeBytes = utf8Length(json);
+  const sizeBytes = Buffer.byteLength(json);
   if (sizeBytes <= SHOWN_MAX_BYTES) return value;
   return { truncated: true, sizeBytes, beginning: cutHead(json, SHOWN_BEGINNING_CHARACTERS) };
 }

@@ -1,7 +1,6 @@
 import { badField, AppError } from '#shared/lib/errors.ts';
 import { jsonFault, boundedJson } from '#shared/lib/json-text.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
-import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
 
 /** What the model reads as the result of a call. */
@@ -24,7 +23,7 @@ export const toToolResponse = (value: unknown): ToolResponse =>
   isObject(value) ? value : { output: value };
 
 export const responseBytes = (response: ToolResponse): number =>
-  utf8Length(JSON.stringify(response));
+  Buffer.byteLength(JSON.stringify(response));
 
 /** A tool's output as it is stored, and why it is an error in the place of what the tool gave. */
 interface StorableResponse {
@@ -44,7 +43,7 @@ export function storableResponse(value: unknown, roomBytes: number): StorableRes
     const response = errorResponse('The tool gave something that is no JSON.');
     return { response, fault: 'notJson' };
   }
-  const sizeBytes = utf8Length(json);
+  const sizeBytes = Buffer.byteLength(json);
   const refusal =
     sizeBytes > OUTPUT_MAX_BYTES
       ? `The output has ${sizeBytes} bytes; the limit is ${OUTPUT_MAX_BYTES}. Ask for less at once.`
