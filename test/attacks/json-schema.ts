@@ -154,9 +154,12 @@ function objectOf(schema: JsonSchema, names: SchemaNames): Arbitrary<object> {
   return fc.tuple(more, own).map(([extra, named]) => ({ ...extra, ...named }));
 }
 
+/** Made once: making it takes longer than most schemas do. */
+const anyJson = fc.jsonValue({ maxDepth: 2 });
+
 /** Values that the schema allows; small ones, with texts that are hard to handle among them. */
 export function valueOf(given: JsonSchema | boolean, names: SchemaNames): Arbitrary<unknown> {
-  if (typeof given === 'boolean') return fc.jsonValue({ maxDepth: 2 });
+  if (typeof given === 'boolean') return anyJson;
   const schema = resolved(given, names);
   const choices = withOneOf(schema) ?? schema.anyOf ?? schema.oneOf;
   if (choices) return fc.oneof(...choices.map((choice) => valueOf(choice, names)));
@@ -181,6 +184,6 @@ export function valueOf(given: JsonSchema | boolean, names: SchemaNames): Arbitr
       return objectOf(schema, names);
     case undefined:
     default:
-      return fc.jsonValue({ maxDepth: 2 });
+      return anyJson;
   }
 }
