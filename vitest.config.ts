@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
 // oxlint-disable-next-line node/no-process-env -- the only way that a parent can tell it
 const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
-/** These change what belongs to the whole process (signals, registered functions), or start or hold processes. */
+/** These change what belongs to the whole process (signals, registered functions), or hold processes and connections. */
 const processTests = [
   'test/usecases/compaction/worker/register.test.ts',
   'test/conformance/judge.test.ts',
@@ -13,15 +13,10 @@ const processTests = [
   'test/conformance/kotlin.test.ts',
   'test/conformance/swift.test.ts',
   'test/conformance/typescript.test.ts',
-  'test/contract/**/*.test.ts',
+  'test/contract/*.{firestore,pubsub}.test.ts',
   'test/emulator/**/*.test.ts',
-  'test/kill-matrix/**/*.test.ts',
   'test/local/**/*.test.ts',
   'test/package/**/*.test.ts',
-  'test/recipes/**/*.test.ts',
-  'lab/property/**/*.test.ts',
-  'test/smoke/**/*.test.ts',
-  'test/terraform/**/*.test.ts',
 ];
 /** These use the npm package, which is packed once for them. */
 const packedTests = ['test/package/npm.test.ts', 'test/emulator/package.test.ts'];

@@ -114,6 +114,8 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     error: String(error),
   }));
   const server = createServer(({ url: path }, response) => {
+    // One that is kept open may be closed in the moment of the next request.
+    response.setHeader('connection', 'close');
     const found = path === '/places' ? functions.newPlaces() : installing;
     void found.then((value) => response.end(JSON.stringify(value)));
   });

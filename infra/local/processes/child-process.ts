@@ -11,7 +11,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const leash = pathToFileURL(scriptPath('exit-with-parent')).href;
 
 const keptLines = 20;
-const readyTimeoutMs = 15_000;
+/** A first start on a busy machine takes ten. */
+const readyTimeoutMs = 30_000;
 const readyPollMs = 20;
 const terminateTimeoutMs = 3_000;
 
