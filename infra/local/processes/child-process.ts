@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const leash = pathToFileURL(scriptPath('exit-with-parent')).href;
 
 const keptLines = 20;
-/** A first start on a busy machine takes ten. */
+/** On a machine that was busy with tests a start was seen to take more than half of it. */
 const readyTimeoutMs = 30_000;
 const readyPollMs = 20;
 const terminateTimeoutMs = 3_000;
