@@ -77,12 +77,13 @@ const post = (url: string, body: object) =>
 
 const CODE_WORD = 'zebra000000';
 
-/** The first message gets an answer of some length, which takes more than a second to come. */
+/** The first message of both checks gets an answer of some length, which takes more than a second to come. */
 async function answerSlowly(fakeGeminiUrl: string): Promise<void> {
   const userHash = createHash('sha256').update(firstText(CODE_WORD)).digest('hex');
   const text = `${CODE_WORD}, noted. ${'One two three four five six seven eight nine ten. '.repeat(8)}`;
   const contents = [{ role: 'model', parts: [{ text }] }];
-  await post(`${fakeGeminiUrl}/control/answers`, { answers: [{ userHash, ordinal: 1, contents }] });
+  const answers = [1, 2].map((ordinal) => ({ userHash, ordinal, contents }));
+  await post(`${fakeGeminiUrl}/control/answers`, { answers });
   await post(`${fakeGeminiUrl}/control/timing`, { tokensPerSecond: 80 });
 }
 
