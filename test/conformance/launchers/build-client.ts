@@ -1,9 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder, forgetUnused } from '#test/support/processes/cache-folder.ts';
+import { madeOnce } from '#test/support/processes/cache-folder.ts';
 
 const CLIENTS = fileURLToPath(new URL('../../../clients', import.meta.url));
 
@@ -26,7 +25,7 @@ interface ClientBuild {
   compile: (folder: string) => Promise<void>;
 }
 
-/** Compiles a client in a folder of the cache, once for the same sources: compilers take long. Resolves to the folder. */
+/** Compiles a client, once for the same sources: compilers take long. Resolves to the folder. */
 export async function buildClient(build: ClientBuild): Promise<string> {
   const { client, sources, more = [], key = '', compile } = build;
   const source = join(CLIENTS, client);
@@ -35,28 +34,12 @@ export async function buildClient(build: ClientBuild): Promise<string> {
     .toSorted()
     .map(async (name) => ({ name, text: await readFile(join(source, name), 'utf8') }));
   const files = [...(await Promise.all(own)), ...more];
-  const folders = cacheFolder('clients');
-  await mkdir(folders, { recursive: true });
-  const cache = await realpath(folders);
   const hash = createHash('sha256').update(JSON.stringify([files, key]));
-  const built = join(cache, `${client}-${hash.digest('hex')}`);
-  if (existsSync(built)) {
-    await forgetUnused(cache, built);
-    return built;
-  }
-  const folder = join(cache, randomUUID());
-  for (const { name, text } of files) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), text);
-  }
-  try {
+  return madeOnce(`${client}-${hash.digest('hex')}`, async (folder) => {
+    for (const { name, text } of files) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
     await compile(folder);
-    await rename(folder, built).catch((error: unknown) => {
-      // Another process may have built the same meanwhile.
-      if (!existsSync(built)) throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-  return built;
+  });
 }

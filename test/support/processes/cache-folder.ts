@@ -1,4 +1,6 @@
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,7 +11,7 @@ export const cacheFolder = (name: string): string =>
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'recap', name);
 
 /** Notes that `used` is, and removes what nothing has used for a month beside it. */
-export async function forgetUnused(folder: string, used: string): Promise<void> {
+async function forgetUnused(folder: string, used: string): Promise<void> {
   const now = new Date();
   await utimes(used, now, now);
   const names = await readdir(folder);
@@ -20,4 +22,29 @@ export async function forgetUnused(folder: string, used: string): Promise<void> 
   });
   // Another process may be quicker.
   await Promise.allSettled(removals);
+}
+
+/** A folder that `make` has filled, now or in an earlier run: `name` tells what it is made of. Throws what `make` throws. */
+export async function madeOnce(
+  name: string,
+  make: (folder: string) => Promise<void>,
+): Promise<string> {
+  await mkdir(cacheFolder('tests'), { recursive: true });
+  const cache = await realpath(cacheFolder('tests'));
+  const made = join(cache, name);
+  if (!existsSync(made)) {
+    const folder = join(cache, randomUUID());
+    try {
+      await mkdir(folder);
+      await make(folder);
+      await rename(folder, made).catch((error: unknown) => {
+        // Another process may have made the same meanwhile.
+        if (!existsSync(made)) throw error;
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  await forgetUnused(cache, made);
+  return made;
 }

@@ -1,24 +1,38 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { madeOnce } from './cache-folder.ts';
 
 const INSTALL_TIMEOUT_MS = 300_000;
 
-const script = fileURLToPath(new URL('../../../.ci/install-packages', import.meta.url));
+/** Resolves packages from the folder that it lies in. */
+const loader = 'export const load = (name) => import(name);\n';
 
 /** Where packages are installed, or why they cannot be. */
 export type Installed = { folder: string } | { missing: string };
 
 /**
- * Installs the packages of a package.json, where they are not yet. That it cannot be is told as well; with CI=true it is
- * thrown.
+ * Installs the packages of a package.json, where they are not yet; no script of theirs runs. That it cannot be is told as
+ * well; with CI=true it is thrown.
  */
 export async function installPackages(manifest: URL, title: string): Promise<Installed> {
-  try {
-    const { stdout } = await promisify(execFile)('bash', [script, fileURLToPath(manifest)], {
+  const wanted = await readFile(manifest);
+  const install = async (folder: string) => {
+    await writeFile(join(folder, 'package.json'), wanted);
+    await writeFile(join(folder, 'load.mjs'), loader);
+    const how = ['--ignore-scripts', '--no-package-lock', '--prefer-offline', '--fetch-retries=1'];
+    const quietly = ['--no-audit', '--no-fund', '--loglevel=error'];
+    await promisify(execFile)('npm', ['install', ...how, ...quietly], {
+      cwd: folder,
       timeout: INSTALL_TIMEOUT_MS,
     });
-    return { folder: stdout.trim() };
+  };
+  try {
+    const name = `packages-${createHash('sha256').update(wanted).digest('hex')}`;
+    return { folder: await madeOnce(name, install) };
   } catch (error) {
     if (process.env.CI === 'true') throw error;
     const reason = error instanceof Error ? error.message.split('\n', 2).join(' ') : String(error);
@@ -31,6 +45,6 @@ export async function installPackages(manifest: URL, title: string): Promise<Ins
 
 /** A package that was installed so; what is used of it is declared by the caller. */
 export async function loadInstalled<Used>(folder: string, name: string): Promise<Used> {
-  const { load } = await import(pathToFileURL(`${folder}/load.mjs`).href);
+  const { load } = await import(pathToFileURL(join(folder, 'load.mjs')).href);
   return load(name);
 }
