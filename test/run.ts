@@ -91,15 +91,12 @@ function environmentOf(emulators: Emulators): Record<string, string> {
   };
 }
 
-/** Compilers that tests start are written in Go, and would spend a quarter of their time in freeing memory. */
-const GO_FREES_LATE = { GOGC: '400' };
-
 async function runVitest(environment: Record<string, string>): Promise<number> {
   const packageFile = createRequire(import.meta.url).resolve('vitest/package.json');
   const command = join(dirname(packageFile), 'vitest.mjs');
   const child = spawn(process.execPath, [command, 'run', ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: compileCache, ...GO_FREES_LATE, ...process.env, ...environment },
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...environment },
   });
   // Ctrl-C goes to vitest as well; we wait for it, then stop the emulators.
   const leaveToVitest = (signal: NodeJS.Signals): void => {

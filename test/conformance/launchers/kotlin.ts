@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { buildClient, type SourceFile } from './build-client.ts';
 import type { Driver, Launcher } from './launcher.ts';
 
@@ -75,7 +76,9 @@ async function archiveClasses(built: string): Promise<void> {
  */
 async function buildKotlin(more: readonly SourceFile[]): Promise<string> {
   const sources = /^src.*\.kt$|^pom\.xml$/;
-  const built = await buildClient({ client: 'kotlin', sources, more, compile });
+  // Another machine does not take the archive of classes.
+  const { stderr: key } = await promisify(execFile)('java', ['-version']);
+  const built = await buildClient({ client: 'kotlin', sources, more, key, compile });
   if (!existsSync(join(built, ARCHIVE))) await archiveClasses(built);
   return built;
 }

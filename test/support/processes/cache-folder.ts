@@ -8,7 +8,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Where what tests install or compile stays for all clones of this repository: `npm ci` empties `node_modules`. */
 export const cacheFolder = (name: string): string =>
-  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'recap', name);
+  // One that is set and empty counts as none.
+  join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'recap', name);
 
 /** Notes that `used` is, and removes what nothing has used for a month beside it. */
 async function forgetUnused(folder: string, used: string): Promise<void> {
