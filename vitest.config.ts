@@ -14,6 +14,7 @@ const processTests = [
   'test/conformance/swift.test.ts',
   'test/conformance/typescript.test.ts',
   'test/contract/*.{firestore,pubsub}.test.ts',
+  'test/contract/unreachable-services.test.ts',
   'test/emulator/**/*.test.ts',
   'test/local/**/*.test.ts',
   'test/package/**/*.test.ts',
@@ -80,7 +81,7 @@ export default defineConfig({
           name: 'parts',
           include: ['test/**/*.test.ts', 'lab/**/*.test.ts'],
           exclude: [...leftOut, ...processTests, ...browserTests, ...clientTests],
-          // What they test keeps its state in objects that each test makes, so their files share a process.
+          // What they test keeps its state in objects that each test makes, so their files share threads.
           // One each cost half the processor time of the use cases in starts and imports (2026-11-22).
           isolate: false,
         },

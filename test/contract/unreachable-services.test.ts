@@ -21,7 +21,7 @@ afterAll(async () => {
   await close();
 });
 
-/** The SDKs read their hosts from the environment when they are first used; this file runs in a process of its own. */
+/** The SDKs read their hosts from the environment when they are first used; this file runs in a thread of its own. */
 function setHosts(host: string): void {
   process.env.FIRESTORE_EMULATOR_HOST = host;
   process.env.PUBSUB_EMULATOR_HOST = host;

@@ -9,10 +9,11 @@ import {
 import { installPackages, loadInstalled } from '#test/support/processes/install-packages.ts';
 import { loadExample } from '#test/support/tools/load-example.ts';
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 /*
  * docs/examples/genkit.ts with Genkit itself, its agents and its Firestore session store, over 120 turns of which every fifth
@@ -59,8 +60,13 @@ const load = <Used>(name: string) => loadInstalled<Used>(packages, name);
 
 const recap = new URL('functions/src/recap-compaction.ts', root);
 
+/** Finds the packages as the folder does in which they are installed, which others use, too. */
+const folder = await mkdtemp(join(tmpdir(), 'recap-genkit-'));
+await symlink(join(packages, 'node_modules'), join(folder, 'node_modules'));
+afterAll(() => rm(folder, { recursive: true }));
+
 const example = once(() =>
-  loadExample<{ compacted: (options: object) => object }>('genkit', packages),
+  loadExample<{ compacted: (options: object) => object }>('genkit', folder),
 );
 
 interface Compacting {
@@ -178,8 +184,6 @@ describe.skipIf('missing' in installed)('the middleware for Genkit', () => {
   });
 
   test('compiles against the types of Genkit', async () => {
-    const folder = await mkdtemp(join(packages, 'compiled-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
     await copyFile(new URL('docs/examples/genkit.ts', root), join(folder, 'example.ts'));
 
     const problems = await compileTypeScript(folder, {

@@ -13,7 +13,7 @@ import { startOfflineTerraform } from './offline/offline-terraform.ts';
 import type { Terraform } from './run-terraform.ts';
 import { lackingIn } from './taken-as-valid.ts';
 
-/** Runs of Terraform's tests, and the files that they stand in. */
+/** Each a file of Terraform's tests, and the run in it that is looked at here. */
 const runs = ['defaults', 'options'];
 
 /** What the framework reads. */
@@ -76,7 +76,7 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
   let made: Map<string, MadeResource[]>;
   beforeAll(async () => {
     terraform = await startOfflineTerraform();
-    // Between them they make every resource; the other files refuse, and are run by `npm run check:terraform`.
+    // Between them they make every resource; the environments and what is refused: `npm run check:terraform`.
     const filters = runs.map((name) => `-filter=tests/${name}.tftest.hcl`);
     ({ problems, made } = await makeResources(terraform, terraformFolder, ...filters));
   }, 600_000);
@@ -178,7 +178,7 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     }).toEqual(deployedPushSettings);
   });
 
-  test('passes its tests', () => {
+  test('the tests of the module with defaults and with options pass', () => {
     expect(problems).toEqual([]);
   });
 

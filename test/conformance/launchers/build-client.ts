@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { madeOnce } from '#test/support/processes/cache-folder.ts';
+import { madeOnce } from '#test/support/tools/cache-folder.ts';
 
 const CLIENTS = fileURLToPath(new URL('../../../clients', import.meta.url));
 

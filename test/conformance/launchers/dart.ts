@@ -12,9 +12,10 @@ const PROGRAM = 'driver';
 const run = promisify(execFile);
 
 /** Runs `dart` in a folder; throws what it says. */
-async function runDart(folder: string, ...args: string[]): Promise<void> {
+async function runDart(folder: string, ...args: string[]): Promise<string> {
   try {
-    await run(dartPath() ?? 'dart', args, { cwd: folder, timeout: 300_000 });
+    const { stdout } = await run(dartPath() ?? 'dart', args, { cwd: folder, timeout: 300_000 });
+    return stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`dart ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });
@@ -22,17 +23,22 @@ async function runDart(folder: string, ...args: string[]): Promise<void> {
 }
 
 /** The folder of the package with `more` in it, after `commands` that need to be run once. */
-const buildDart = (more: readonly SourceFile[], commands: readonly string[]): Promise<string> =>
-  buildClient({
+async function buildDart(
+  more: readonly SourceFile[],
+  commands: readonly string[],
+): Promise<string> {
+  const version = await runDart('.', '--version');
+  return buildClient({
     client: 'dart',
     sources: /^[^.].*\.(dart|yaml)$/,
     more,
-    key: commands.join(),
+    key: [version, ...commands].join(),
     compile: async (folder) => {
       for (const command of ['pub get --offline', ...commands])
         await runDart(folder, ...command.split(' '));
     },
   });
+}
 
 /** Throws what the analysis finds in the package with `more` in it, or that it is not formatted. */
 export async function checkDart(more: readonly SourceFile[]): Promise<void> {

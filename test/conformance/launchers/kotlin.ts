@@ -21,14 +21,14 @@ export class MavenUnreachable extends Error {}
 const UNREACHABLE =
   /Could not (?:resolve|transfer|find artifact)|could not be resolved|Cannot access .* in offline mode/;
 
-/** A compiler that runs once is done before the second stage of Java's would have made it fast: a third less of the processor. */
-const MAVEN_OPTS = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+/** Maven runs once and ends before Java’s second compiler pays: a third less processor time without it. */
+const FAST = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 
 /** Runs Maven in a folder; what it printed, and whether it went well. */
 const runMaven = (folder: string, options: readonly string[]) =>
   new Promise<{ isDone: boolean; printed: string }>((resolve) => {
     const maven = ['--batch-mode', '--quiet', ...options, 'process-test-classes'];
-    const env = { ...process.env, MAVEN_OPTS };
+    const env = { ...process.env, MAVEN_OPTS: `${FAST} ${process.env.MAVEN_OPTS ?? ''}` };
     execFile('mvn', maven, { cwd: folder, env, timeout: 900_000 }, (error, stdout, stderr) =>
       resolve({ isDone: !error, printed: `${stdout}${stderr}` }),
     );

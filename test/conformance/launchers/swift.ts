@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { swiftTools } from '#test/support/tools/missing-tools.ts';
 import { buildClient, type SourceFile } from './build-client.ts';
 import { programLauncher, type Launcher } from './launcher.ts';
@@ -23,11 +24,12 @@ export async function swiftLauncher(more: readonly SourceFile[]): Promise<Launch
   const tools = swiftTools();
   if (!tools) throw new Error('swift is not installed: .ci/install-swift');
   const { swift, run } = tools;
+  const { stdout } = await promisify(execFile)(swift, ['--version']);
   const built = await buildClient({
     client: 'swift',
     sources: /^[^.].*\.swift$/,
     more,
-    key: swift,
+    key: `${swift} ${stdout}`,
     compile: (folder) => compile(swift, folder),
   });
   const program = join(built, '.build', 'debug', 'Driver');

@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { cacheFolder } from '../processes/cache-folder.ts';
+import { cacheFolder } from './cache-folder.ts';
 
 function pathOf(program: string, ...more: string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...more];
@@ -81,7 +80,7 @@ interface SwiftTools {
 export function swiftTools(): SwiftTools | undefined {
   const swift = pathOf('swift');
   if (swift !== undefined) return { swift, run: [] };
-  const bin = join(process.env.RECAP_SWIFT ?? join(homedir(), '.cache/recap/swift'), 'bin');
+  const bin = join(process.env.RECAP_SWIFT ?? cacheFolder('swift'), 'bin');
   return existsSync(join(bin, 'swift'))
     ? { swift: join(bin, 'swift'), run: [join(bin, 'run')] }
     : undefined;

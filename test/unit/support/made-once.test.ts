@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, realpath, rm, utimes, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { madeOnce } from '#test/support/processes/cache-folder.ts';
+import { madeOnce } from '#test/support/tools/cache-folder.ts';
 
 /** A cache of the test's own, which is empty. */
 async function openCache(): Promise<void> {

@@ -4,13 +4,12 @@ import { lockerCode, lockerTurn, notingFacts } from '#test/support/compaction/fa
 import { loadExample } from '#test/support/tools/load-example.ts';
 import { generateText, isStepCount, tool, type ModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 /* docs/examples/ai-sdk.ts with the AI SDK itself, over 200 turns of which every fifth calls a tool. */
 
-const { compactSteps } = await loadExample<typeof Example>('ai-sdk', tmpdir());
+const { compactSteps } = await loadExample<typeof Example>('ai-sdk');
 
 const TURNS = 200;
 /** About 4 characters each. */

@@ -110,34 +110,28 @@ async function storeEndAs(dependencies: ChatDependencies, ending: Ending, isCanc
   const context = viewAfterFinish(dependencies, begun, { ...end, compactionRequest });
   const closing = closingChunks({ turn: end, error: end.error, context });
   await passCrashPoint(dependencies, 'before-finish');
-  const committed = await commitFinish(dependencies, ending, {
+  const { outcome, ...told } = await commitFinish(dependencies, ending, {
     end,
     closing: log.preview(closing),
     status: compactionRequest && context,
     request,
   });
-  const { outcome } = committed;
-  return {
-    outcome,
-    end: { ...end, compactionRequest: committed.compactionRequest },
-    context,
-    closing,
-  };
+  return { outcome, end: { ...end, ...told }, context, closing };
 }
 
 /** What became of a try to end a turn. */
 interface Commitment extends Pick<TurnEnd, 'compactionRequest'> {
   /**
-   * `askedToStop`: the turn was to pause, is not known to, and has been asked to stop; `pauseStands`: it was to end, and
-   * an earlier try had paused it.
+   * `askedToStop`: whether the pause is stored is unknown, and the turn has been asked to stop; `pauseStands`: the turn was
+   * to end, but its pause had been stored before.
    */
   outcome: 'stored' | 'askedToStop' | 'pauseStands';
 }
 
 /**
  * Commits the end of a turn, or its pause, with the frames that are not stored yet and the closing ones. A lost reply
- * and a lost guard look the same from here, so a failed try reads the turn: if this producer has ended it, the try
- * succeeded. Resolves to the outcome, and the compaction request that the workers are to be told of. Throws
+ * and a lost guard look the same from here, so a failed try reads the turn: if it stands
+ * as was wanted, the try succeeded. Resolves to the outcome, and the compaction request that the workers are to be told of. Throws
  * TURN_TAKEN_OVER, StoreUnavailableError.
  */
 async function commitFinish(

@@ -11,17 +11,27 @@ export const cacheFolder = (name: string): string =>
   // One that is set and empty counts as none.
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'recap', name);
 
-/** Notes that `used` is, and removes what nothing has used for a month beside it. */
-async function forgetUnused(folder: string, used: string): Promise<void> {
+/** Notes that a folder is used. Whether it is there: one that may only be read is, too. */
+async function touch(folder: string): Promise<boolean> {
   const now = new Date();
-  await utimes(used, now, now);
-  const names = await readdir(folder);
+  return utimes(folder, now, now).then(
+    () => true,
+    () => existsSync(folder),
+  );
+}
+
+/** Removes what nothing has used for a month, as far as it may be removed. */
+async function removeUnused(cache: string): Promise<void> {
+  const names = await readdir(cache).catch(() => []);
   const removals = names.map(async (name) => {
-    const path = join(folder, name);
+    const path = join(cache, name);
     const { mtimeMs } = await stat(path);
-    if (now.getTime() - mtimeMs > 30 * DAY_MS) await rm(path, { recursive: true, force: true });
+    if (Date.now() - mtimeMs <= 30 * DAY_MS) return;
+    // At once out of the way of whoever wants it now; what is left of it by a kill is removed the next time.
+    const gone = join(cache, randomUUID());
+    await rename(path, gone);
+    await rm(gone, { recursive: true });
   });
-  // Another process may be quicker.
   await Promise.allSettled(removals);
 }
 
@@ -33,7 +43,7 @@ export async function madeOnce(
   await mkdir(cacheFolder('tests'), { recursive: true });
   const cache = await realpath(cacheFolder('tests'));
   const made = join(cache, name);
-  if (!existsSync(made)) {
+  if (!(await touch(made))) {
     const folder = join(cache, randomUUID());
     try {
       await mkdir(folder);
@@ -46,6 +56,6 @@ export async function madeOnce(
       await rm(folder, { recursive: true, force: true });
     }
   }
-  await forgetUnused(cache, made);
+  await removeUnused(cache);
   return made;
 }
